@@ -183,7 +183,7 @@ def _write(
 ) -> AclChange:
     """Write a change as one run, the lock taken before anything is read."""
     warehouse = context.require_warehouse()
-    with command_run(context, job, lock_timeout, length="short") as run:
+    with command_run(context, job, lock_timeout) as run:
         change = write_change(run, context.cluster, decide)
         if change.added or change.removed:
             publish(run)

@@ -27,10 +27,13 @@ from aclkit.warehouse.storage import newest_version
 
 
 def see_java(around: CheckContext) -> CheckResult:
-    """Find the Java that Spark will take."""
+    """Find the Java that Spark will take; few runs need one."""
     if slim := _slim():
         return slim
-    java, release = java_and_release(around.env)
+    try:
+        java, release = java_and_release(around.env)
+    except SurroundingsError as error:
+        return CheckResult(str(error), "warning", _FOR_JAVA)
     return CheckResult(f"Java {release} at {java}")
 
 
@@ -183,7 +186,7 @@ LITTLE_ROOM: Final = 2 << 30
 def _slim() -> CheckResult | None:
     if find_spec("pyspark") is not None:
         return None
-    advice = "questions do not need it; to replay and decide: pip install aclkit"
+    advice = "most commands do not need it; for usage and very large logs: pip install aclkit"
     return CheckResult("Spark is not installed", "skipped", advice)
 
 
@@ -191,8 +194,13 @@ def _gigabytes(size: int) -> str:
     return f"{size / (1 << 30):.1f} GiB"
 
 
+_FOR_JAVA: Final = (
+    f"install Java {LEAST_JAVA} or newer for usage, verify, sql --engine spark, --decide-with "
+    "spark, and logs of more than 24 MiB; nothing else needs it"
+)
+
 CHECKS: Final = (
-    Check("java", see_java, f"install Java {LEAST_JAVA} or newer, or set JAVA_HOME to it"),
+    Check("java", see_java, _FOR_JAVA),
     Check("memory", see_memory, "set ACLKIT_DRIVER_MEMORY to a size such as 4g"),
     Check("jars", see_jars, "remove the file, then: aclkit jars"),
     Check("disk", see_disk, "free some space, or set TMPDIR to another disk"),

@@ -45,7 +45,6 @@ class Context:
         warehouse: folder or URI of the Delta tables.
         cluster: the selected cluster, where one was named.
         verbose: show the output of Spark and Ivy.
-        class_archive: start Spark from the archive of its classes, and make it.
         engine: who reads the tables.
         output_format: how an answer is written.
         output: the file that it is written to; stdout if not given.
@@ -61,7 +60,6 @@ class Context:
     warehouse: str | None = None
     cluster: str | None = None
     verbose: bool = False
-    class_archive: bool = True
     engine: Literal["duckdb", "spark"] = "duckdb"
     output_format: str = TABLE
     output: str | None = None

@@ -18,22 +18,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def inventory_files(chosen: dict[str, Any]) -> list[str]:
-    """Return the files that the options name as inventory."""
-    return [chosen[kind] for kind in (PRINCIPALS, HOSTS, RESOURCES) if chosen[kind]]
-
-
 def deciding_options(
-    start: Callable[[], SparkSession] | None,
+    start: Callable[[], SparkSession],
     chosen: dict[str, Any],
     broker: BrokerSettings,
     builder: CheckedBuilder | None = None,
 ) -> MaterializeOptions:
-    """Return the values of the options for deciding; ``start``: see ``read_inventory``.
-
-    Raises:
-        NeedsSparkError: a file is a Delta folder, and Spark must not start.
-    """
+    """Return the values of the options for deciding; ``start``: see ``read_inventory``."""
     build = {} if builder is None else {PRINCIPALS: entries_built_by(builder)}
     entries = {
         kind: read_inventory(start, chosen[kind], kind, build.get(kind))
@@ -51,4 +42,5 @@ def deciding_options(
         ),
         dense=chosen["dense"],
         full=chosen["full"],
+        decide_with=chosen["decide_with"],
     )

@@ -93,7 +93,7 @@ def demo(context: Context, /) -> None:
 _REPLAYING: Final = ReplayOptions()
 
 
-def _options(_: Callable[[], SparkSession] | None, __: Intake) -> NightlyOptions:
+def _options(_: Callable[[], SparkSession], __: Intake) -> NightlyOptions:
     return NightlyOptions(
         cluster=CLUSTER,
         replay=_REPLAYING,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterable
 from importlib import import_module
 from itertools import islice
 from typing import Any, Final, NoReturn
@@ -249,10 +250,12 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     help="Permissions of new files; folders get x where files get r.  [default: 0640]",
 )
 @option("--file-group", metavar="GROUP", help="Group of new warehouses and reports.")
-@option(
+@click.option(
     "--class-archive/--no-class-archive",
-    default=True,
-    help="Start Spark faster from a class archive in the user's cache.",
+    default=None,
+    hidden=True,
+    expose_value=False,
+    callback=lambda _, param, value: _tell_retired([param.opts[0]] if value is not None else []),
 )
 @flag(
     "--assume-single-writer",
@@ -274,7 +277,6 @@ def cli(
     file_mode: str | None,
     file_group: str | None,
     *,
-    class_archive: bool,
     assume_single_writer: bool,
     verbose: bool,
 ) -> None:
@@ -296,6 +298,7 @@ def cli(
     for name, value in os.environ.items():
         if name.startswith("ACLKIT_") and not _is_utf8(value):
             raise UsageError(f"{name} is not UTF-8.")
+    _tell_retired(name for name in _RETIRED_VARIABLES if name in os.environ)
     if warehouse is not None and not warehouse.strip():
         raise UsageError("--warehouse is empty. Pass a folder or a URI.")
     mode = None if file_mode is None else parse_mode(file_mode)
@@ -306,12 +309,21 @@ def cli(
         warehouse=warehouse,
         cluster=cluster,
         verbose=verbose,
-        class_archive=class_archive,
         max_age=None if max_age is None else parse_age(max_age),
     )
     _tell_progress(is_shared=verbose)
     if verbose:
         ctx.call_on_close(_tell_requests)
+
+
+_RETIRED_VARIABLES: Final = ("ACLKIT_CLASS_ARCHIVE", "ACLKIT_FAST_JVM")
+"""They said how Spark's JVM starts; a night of few ACLs starts none any more."""
+
+
+def _tell_retired(names: Iterable[str]) -> None:
+    """Name what an older aclkit understood: no night ends for it."""
+    for name in names:
+        tell(f"note: {name} is ignored. It was removed, because most runs start no JVM any more.")
 
 
 def _tell_requests() -> None:

@@ -12,9 +12,8 @@ from aclkit.audit.findings.broker_settings_differ import find_broker_settings_di
 from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.reading_changed import find_reading_changed
 from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
-from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
-from aclkit.cli.deciding_options import deciding_options, inventory_files
+from aclkit.cli.deciding_options import deciding_options
 from aclkit.cli.help import command
 from aclkit.cli.options import inventory_options, lock_timeout_option, rebuild_of, rebuild_options
 from aclkit.cli.principal_options import builder_of, principal_options
@@ -66,9 +65,8 @@ def materialize(
     warehouse = context.require_warehouse()
     given = given_settings(chosen)
     builder = builder_of(chosen, given.mapping_rules)
-    length = length_of_run(warehouse, named=inventory_files(chosen))
     rebuild = rebuild_of(chosen)
-    with command_run(context, "materialize", lock_timeout, length=length, rebuild=rebuild) as run:
+    with command_run(context, "materialize", lock_timeout, rebuild=rebuild) as run:
         if run.rebuilt is not None:
             # Here, because computing history takes pyspark.
             from aclkit.pipeline.replay.again import replay_again
@@ -86,7 +84,7 @@ def materialize(
         run.findings.extend(find_super_users_unknown(resolved.settings))
         result = materialize_into(run, take_inventory(run, options), options)
         run.findings.extend(find_reading_changed(run))
-        note_readings(run, result, options.settings)
+        note_readings(run, result, options)
         publish(run)
     asked = result.inventory
     sizes = len(asked.principals), len(asked.hosts), len(asked.resources)

@@ -21,7 +21,7 @@ from aclkit.cli import replay as log
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context
-from aclkit.cli.deciding_options import deciding_options, inventory_files
+from aclkit.cli.deciding_options import deciding_options
 from aclkit.cli.help import command
 from aclkit.cli.one_night import do_night
 from aclkit.cli.options import (
@@ -146,7 +146,7 @@ def _night(
     builder = builder_of(chosen, given.mapping_rules)
     tell_first(asked_words(reading_of(chosen)))
 
-    def options_of(start: Callable[[], SparkSession] | None, asked: Intake) -> NightlyOptions:
+    def options_of(start: Callable[[], SparkSession], asked: Intake) -> NightlyOptions:
         resolved = resolve(given, asked.listing.brokers if asked.listing else ())
         return NightlyOptions(
             cluster=context.cluster,
@@ -158,8 +158,8 @@ def _night(
             maps_names=given.mapping_rules is not None,
         )
 
-    named, rebuild = inventory_files(chosen), rebuild_of(chosen)
-    return do_night(context, intake, replaying, options_of, lock_timeout, named, rebuild)
+    rebuild = rebuild_of(chosen)
+    return do_night(context, intake, replaying, options_of, lock_timeout, rebuild)
 
 
 def policies_of(chosen: dict[str, Any]) -> Policies:

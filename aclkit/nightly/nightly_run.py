@@ -47,7 +47,7 @@ def _decide(run: Run, scope: Scope, options: NightlyOptions) -> None:
     chosen, share = options.materialize, options.broad_share
     result = materialize(run, scope, chosen)
     run.findings.extend(find_reading_changed(run))
-    note_readings(run, result, chosen.settings)
+    note_readings(run, result, chosen)
     with step("Looking for findings"):
         who = (run.store, run.cluster_id)
         audit = audit_of(

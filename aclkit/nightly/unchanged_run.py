@@ -1,6 +1,6 @@
 """A nightly run without news: its decisions and findings are those of the previous run.
 
-It needs no Spark. It has a page, policies and an exit code like every nightly run: they depend on
+It has a page, policies and an exit code like every nightly run: they depend on
 the day, and on files that are in no table.
 """
 
@@ -71,12 +71,6 @@ class NightlyResult:
     summary: NightlySummary
     page: str
     exit_code: int
-
-
-def quiet_night(run: Run, replayed: ReplayResult, options: NightlyOptions) -> NightlyResult | None:
-    """Do a nightly run whose replay changed nothing; None where something is to be decided."""
-    scope = begin_deciding(run, options)
-    return end_night(run, replayed, options) if holds_decisions(run, scope, options) else None
 
 
 def begin_deciding(run: Run, options: NightlyOptions) -> Scope:

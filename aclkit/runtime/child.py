@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Final
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -59,22 +60,22 @@ def start(command: Sequence[str], **settings: Any) -> subprocess.Popen[bytes]:  
 
 
 def bound() -> Callable[[], None]:
-    """Return what a child calls before it becomes the program, as ``preexec_fn``.
+    """Return what a child calls before its work, as ``preexec_fn`` or as an initializer.
 
     The kernel watches the thread that starts the program, so only the main thread's are bound:
     another thread may end long before this process.
     """
-    parent = os.getpid()
     is_main = threading.current_thread() is threading.main_thread()
+    return partial(_bind, os.getpid() if is_main else None)
 
-    def bind() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        if _prctl is not None and is_main:
-            _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() != parent:
-                os._exit(1)  # it was killed before the kernel knew
 
-    return bind
+def _bind(parent: int | None) -> None:
+    """Leave Ctrl-C to the parent, and end with it where it is known."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if _prctl is not None and parent is not None:
+        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)  # it was killed before the kernel knew
 
 
 def end(process: subprocess.Popen[bytes], patience: float = 0) -> None:

@@ -64,9 +64,15 @@ def properties_of_new(table: str) -> dict[str, str]:
     return {**PROPERTIES, **({"delta.dataSkippingNumIndexedCols": "1"} if table in _HASHED else {})}
 
 
+def indexed_columns(table: str) -> int:
+    """Return how many of a table's first columns have bounds."""
+    return 1 if table in _HASHED else _INDEXED_BY_DEFAULT
+
+
+_INDEXED_BY_DEFAULT: Final = 32
 _LEAST_FILE: Final = 300_000
 _NEW_FILE: Final = 16_000_000
-_ROWS_OF_A_GROUP: Final = 50_000
+ROWS_OF_A_GROUP: Final = 50_000
 
 NEW: Final = -1
 """The version that a commit follows where it makes the table."""
@@ -150,7 +156,7 @@ def replace_files(
         configuration=properties_of_new(_name(uri)),
         target_file_size=max([_LEAST_FILE, *sizes]) if sizes else _NEW_FILE,
         writer_properties=WriterProperties(
-            max_row_group_size=_ROWS_OF_A_GROUP, compression="SNAPPY"
+            max_row_group_size=ROWS_OF_A_GROUP, compression="SNAPPY"
         ),
         commit_properties=commit.properties(),
     )
@@ -204,10 +210,10 @@ def take_over_files(
     """Let a table be read from files that lie in its folder already.
 
     Args:
-        uri: the table; a new one gets the columns.
+        uri: the table.
         written: the files that come.
         removed: paths of those that go.
-        schema: its columns.
+        schema: the columns of a new table.
         commit: the metadata of the commit.
 
     Raises:
@@ -231,7 +237,7 @@ def take_over_files(
         now = int(time.time() * 1000)
         gone = [RemoveAction(path, data_change=True, deletion_timestamp=now) for path in removed]
         table.create_write_transaction(
-            [*gone, *written], "append", schema, commit_properties=commit.properties()
+            [*gone, *written], "append", table.schema(), commit_properties=commit.properties()
         )
 
 

@@ -20,6 +20,7 @@ from deltalake.transaction import AddAction
 
 from aclkit.warehouse.commits import NEW, Commit, properties_of_new, take_over_files
 from aclkit.warehouse.location import Location
+from aclkit.warehouse.new_files import holds_only
 from aclkit.warehouse.storage import LOG
 from aclkit.warehouse.table_files import active_files, may_hold
 
@@ -52,7 +53,9 @@ class Stage:
             replaces: whether they replace any.
         """
         removed = self._replaced(cluster_id) if replaces else []
-        if cluster_id is not None and (mixed := [f for f in removed if not _is_of(f, cluster_id)]):
+        if cluster_id is not None and (
+            mixed := [file for file in removed if not holds_only(file, cluster_id)]
+        ):
             rows = rows.unionByName(self._others(rows, mixed, cluster_id))
         folder = uuid.uuid4().hex
         staging = f"{self.place.of_table(self.table)}/{folder}"
@@ -103,7 +106,3 @@ def _remove(spark: SparkSession, uri: str) -> None:
     context: Any = spark.sparkContext  # whose JVM's names no type knows
     path, is_recursive = context._jvm.org.apache.hadoop.fs.Path(uri), True
     path.getFileSystem(context._jsc.hadoopConfiguration()).delete(path, is_recursive)
-
-
-def _is_of(file: Mapping[str, Any], cluster_id: str) -> bool:
-    return bool(file.get("min.cluster_id") == file.get("max.cluster_id") == cluster_id)

@@ -11,7 +11,7 @@ condition, so there it writes files next to those of a table, and they are taken
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -35,15 +35,29 @@ from aclkit.warehouse.commits import (
     properties_of,
     properties_of_new,
     replace_files,
+    take_over_files,
     write_checkpoint,
 )
 from aclkit.warehouse.current_runs import ALL_RUNS, CURRENT_RUNS
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.location import Location
+from aclkit.warehouse.new_files import (
+    NewFile,
+    holds_only,
+    may_hold_cluster,
+    write_rows_of_others,
+)
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.staged import Stage
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.table_files import Extent, ask_files, columns_of, extent_of, read_files
+from aclkit.warehouse.table_files import (
+    Extent,
+    active_files,
+    ask_files,
+    columns_of,
+    extent_of,
+    read_files,
+)
 
 if TYPE_CHECKING:
     from delta.tables import DeltaTable
@@ -195,19 +209,28 @@ class Store:
         options = {} if rows_per_file is None else {"maxRecordsPerFile": str(rows_per_file)}
         self._write(table, rows, "overwrite", options, self._only_of(cluster_id))
 
-    def replace_few(self, table: str, rows: DataFrame, cluster_id: str) -> bool:
-        """Let the driver put rows in the place of a cluster's; False where they are too many."""
-        found = _collected(table, rows.limit(MOST_COLLECTED + 1))
-        if len(found) > MOST_COLLECTED:
-            return False
-        self.replace_columns(table, found, cluster_id)
-        return True
-
     def replace_columns(self, table: str, rows: pa.Table, cluster_id: str | None) -> None:
         """Put columns that the driver holds in the place of rows; see ``replace_rows``."""
         cluster_id, commit = self._only_of(cluster_id), self._commit(table)
         whose = None if cluster_id is None else _whose(cluster_id)
         replace_files(self.place.of_table(table), rows.to_reader(), commit, whose)
+        self.note_write(table)
+
+    def replace_with_files(self, table: str, files: Iterable[NewFile], cluster_id: str) -> None:
+        """Let files that were written beside a table take the place of a cluster's rows."""
+        whose, commit = self._only_of(cluster_id), self._commit(table)
+        uri = self.place.of_table(table)
+        known = (
+            []
+            if commit.on == NEW
+            else active_files(OpenTable(uri, version=commit.on), with_bounds=True)
+        )
+        gone = [file for file in known if may_hold_cluster(file, whose)]
+        mixed = [f for f in gone if whose is not None and not holds_only(f, whose)]
+        written = [*files, *write_rows_of_others(self.place, table, mixed, cluster_id)]
+        schema = Schema.from_arrow(arrow_schema(table))
+        paths = [file["path"] for file in gone]
+        take_over_files(uri, [file.action() for file in written], paths, schema, commit)
         self.note_write(table)
 
     def _only_of(self, cluster_id: str | None) -> str | None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import duckdb
@@ -19,6 +19,7 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from aclkit.runtime.requests_made import REQUESTS
+from aclkit.runtime.uri import is_uri
 from aclkit.warehouse.column_types import type_of_contract, type_of_delta
 from aclkit.warehouse.duck_connection import AS_WRITTEN, Settings, new_duckdb
 from aclkit.warehouse.formats import GROWN
@@ -118,6 +119,27 @@ def read_files(
     if has_grown := table in GROWN:
         columns = dict(unwritten(table).columns) | columns
     return TableFiles(files, tuple(columns.items()), has_grown)
+
+
+def plain_files(uri: str) -> list[str] | None:
+    """Return the files of a table at its newest version, whoever wrote it, by path within it.
+
+    None where the rows of a file are not those of the table: columns have other names there, some
+    are in no file (partitions), rows are deleted by a list; where files lie elsewhere; or where a
+    reader needs what is not known here.
+    """
+    table = DeltaTable(uri)
+    protocol, metadata = table.protocol(), table.metadata()
+    features = {*(protocol.reader_features or ())} if protocol.min_reader_version > 1 else set()
+    is_plain = protocol.min_reader_version in (1, _BY_FEATURES) and features <= _HARMLESS
+    if not is_plain or metadata.partition_columns:
+        return None
+    found = [unquote(str(file["path"])) for file in active_files(table)]
+    return None if any(is_uri(name) or name.startswith("/") for name in found) else found
+
+
+_BY_FEATURES: Final = 3
+_HARMLESS: Final = frozenset({"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"})
 
 
 def active_files(table: DeltaTable, *, with_bounds: bool = False) -> list[dict[str, Any]]:

@@ -77,9 +77,11 @@ def test_java_is_asked_for_its_release(tmp_path, script, seen):
     )
 
 
-def test_without_java_the_message_is_that_of_a_run(tmp_path):
-    with pytest.raises(SurroundingsError, match="found none in PATH or JAVA_HOME"):
-        checks.see_java(CheckContext(env={"PATH": str(tmp_path)}))
+def test_without_java_doctor_warns_and_says_what_needs_it(tmp_path):
+    seen = checks.see_java(CheckContext(env={"PATH": str(tmp_path)}))
+    assert seen.state == "warning"
+    assert "found none in PATH or JAVA_HOME" in seen.found
+    assert "nothing else needs it" in str(seen.advice)
 
 
 @pytest.mark.parametrize(("heap", "state"), [("6g", "ok"), ("7g", "warning"), (None, "ok")])

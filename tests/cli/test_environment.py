@@ -154,7 +154,7 @@ def test_a_warehouse_of_another_user(started):
         scratch.chmod(0o777)  # where both may tidy up
         done = subprocess.run(
             [sys.executable, "-c", AS_NOBODY, "--warehouse", str(warehouse.path), *REPLAY],
-            env={**os.environ, "ACLKIT_FAST_JVM": "1", "TMPDIR": str(scratch)},
+            env={**os.environ, "TMPDIR": str(scratch)},
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=500, check=False,
         )  # fmt: skip
         assert done.returncode == 4, done.stderr

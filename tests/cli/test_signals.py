@@ -77,7 +77,7 @@ def started(tmp_path, *arguments, program=PROGRAM, **settings):
     tmp = tmp_path / "tmp"
     tmp.mkdir(exist_ok=True)
     # What is said is compared: without an archive its making would be said too, once.
-    own = {"TMPDIR": str(tmp), "ACLKIT_FAST_JVM": "1", "ACLKIT_CLASS_ARCHIVE": "0"}
+    own = {"TMPDIR": str(tmp)}
     process = subprocess.Popen(
         [sys.executable, "-c", HEEDS_SIGHUP + program, *map(str, arguments)],
         env={**os.environ, **own, **settings},

@@ -1,4 +1,4 @@
-"""A night that brings nothing new takes no Spark, and tells what it would tell by Spark."""
+"""A night that brings nothing new takes no work, and tells what it would tell by Spark."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from aclkit.pipeline.replay import imprint
 from tests.audit.reports.hook import serving
 from tests.cli.running import Warehouse
-from tests.nightly.both_ways import LATER, both_ways, call, takes_spark
+from tests.nightly.both_ways import LATER, both_ways, call, takes_work
 from tests.nightly.test_nightly import FIRST_NIGHT, SECOND_NIGHT, Nights, add, topic
 from tests.pipeline.sources import fake_broker as fake
 from tests.pipeline.sources.fake_broker import fake_broker
@@ -104,12 +104,12 @@ def test_a_mute_runs_out_by_the_clock_alone(nights, tmp_path):
     codes = []
     for until in (TODAY, "2026-01-01"):
         command = words(nights, *holding(until)(nights, None), "--fail-on", "never")
-        assert not takes_spark(place, command)
+        assert not takes_work(place, command)
         codes.append(call(place, command).exit_code)
     assert codes == [0, 1]
 
 
-TAKES_SPARK = {
+TAKES_WORK = {
     "settings": ("--super-users", "User:cy"),
     "semantics": ("--semantics", "kip-1042"),
     "the share that is broad": ("--broad-share", "0.9"),
@@ -124,13 +124,13 @@ TAKES_SPARK = {
 }
 
 
-@pytest.mark.parametrize("name", TAKES_SPARK)
-def test_whatever_else_is_asked_takes_spark(nights, name):
+@pytest.mark.parametrize("name", TAKES_WORK)
+def test_whatever_else_is_asked_takes_work(nights, name):
     (nights.folder / "principals.csv").write_text("principal\nUser:new\n")
-    named = [word.format(nights.folder) for word in TAKES_SPARK[name]]
+    named = [word.format(nights.folder) for word in TAKES_WORK[name]]
     place = nights.folder / "warehouse"
-    assert not takes_spark(place, words(nights, *NEVER))
-    assert takes_spark(place, words(nights, *NEVER, *named))
+    assert not takes_work(place, words(nights, *NEVER))
+    assert takes_work(place, words(nights, *NEVER, *named))
 
 
 @pytest.mark.slow
@@ -141,9 +141,9 @@ def test_a_file_of_the_inventory_counts_by_what_it_names(nights, tmp_path):
     command = words(nights, *NEVER, "--principals", str(file))
     assert call(place, command).exit_code == 0
     file.write_text("principal\r\nUser:new\r\nUser:ann\r\n")
-    assert not takes_spark(place, command)
+    assert not takes_work(place, command)
     file.write_text("principal\nUser:ann\nUser:newer\n")
-    assert takes_spark(place, command)
+    assert takes_work(place, command)
 
 
 SOURCES = {
@@ -155,20 +155,20 @@ SOURCES = {
 
 
 @pytest.mark.parametrize("name", SOURCES)
-def test_a_source_of_other_bytes_takes_spark(nights, tmp_path, name):
+def test_a_source_of_other_bytes_takes_work(nights, tmp_path, name):
     source = nights.folder / "records.jsonl"
     text = source.read_text()
     source.write_text(SOURCES[name](text))
     try:
-        assert takes_spark(nights.folder / "warehouse", words(nights, *NEVER))
+        assert takes_work(nights.folder / "warehouse", words(nights, *NEVER))
     finally:
         source.write_text(text)
-    assert not takes_spark(nights.folder / "warehouse", words(nights, *NEVER))
+    assert not takes_work(nights.folder / "warehouse", words(nights, *NEVER))
 
 
 def test_so_does_another_aclkit(nights, monkeypatch):
     monkeypatch.setattr(imprint, "_reading", lambda: "of another source")
-    assert takes_spark(nights.folder / "warehouse", words(nights, *NEVER))
+    assert takes_work(nights.folder / "warehouse", words(nights, *NEVER))
 
 
 @pytest.mark.slow
@@ -176,7 +176,7 @@ def test_so_does_a_log_that_was_forgotten_in_between(nights, tmp_path):
     place = shutil.copytree(nights.folder / "warehouse", tmp_path / "warehouse")
     assert call(place, ["replay", "--forget", "9-9"]).exit_code == 0
     for job in ("run", "replay"):
-        assert takes_spark(place, (job, *words(nights)[1:]))
+        assert takes_work(place, (job, *words(nights)[1:]))
 
 
 @pytest.mark.slow
@@ -187,9 +187,9 @@ def test_so_does_a_file_that_was_written_while_it_was_read(nights, tmp_path, mon
     with monkeypatch.context() as patch:
         patch.setattr(imprint.Imprint, "holds", lambda _: False)
         assert call(place, command).exit_code == 0
-    assert takes_spark(place, command)
+    assert takes_work(place, command)
     assert call(place, command).exit_code == 0
-    assert not takes_spark(place, command)
+    assert not takes_work(place, command)
 
 
 @pytest.mark.slow
@@ -206,7 +206,7 @@ def test_a_night_behind_a_killed_one_takes_back_what_that_one_left(nights, tmp_p
             with pytest.raises(Killed):
                 call(place, command)
     source.write_text(text)
-    assert not takes_spark(place, command)
+    assert not takes_work(place, command)
     assert Warehouse(place).tables() == before
     log = place / "acl_log" / "_delta_log"
     assert "RESTORE" in max(log.glob("*.json")).read_text()
@@ -220,10 +220,10 @@ def test_a_kill_leaves_the_warehouse_as_it_was_or_the_night_done(nights, tmp_pat
     with pytest.MonkeyPatch.context() as patch:
         kill_at(patch, point)
         with pytest.raises(Killed):
-            takes_spark(place, words(nights, *NEVER))
+            takes_work(place, words(nights, *NEVER))
     assert len(warehouse.published().runs) == runs + (point == "commit-1")
     assert warehouse.tables() == before
-    assert not takes_spark(place, words(nights, *NEVER))
+    assert not takes_work(place, words(nights, *NEVER))
     assert warehouse.tables() == before
 
 
@@ -233,7 +233,7 @@ def test_every_32nd_run_writes_its_table_anew_without_spark_too(nights, tmp_path
     warehouse = Warehouse(place)
     first = len(warehouse.published().runs)
     for _ in range(first, 34):
-        assert not takes_spark(place, words(nights, *NEVER))
+        assert not takes_work(place, words(nights, *NEVER))
     assert [run.run_number for run in warehouse.published().runs] == list(range(34))
     assert len(warehouse.published().job_run.files) == 2
 
@@ -298,10 +298,10 @@ def test_a_live_cluster_that_tells_the_same_brings_nothing_new(tmp_path, monkeyp
         by_spark, without = both_ways(place, tmp_path / "work", lambda _: asking())
         assert without == by_spark
         assert without.run.settings.told.brokers[0].values["super.users"] == "User:root"
-        assert takes_spark(place, asking("--super-users", "User:other"))
-        assert takes_spark(place, asking(super_users="User:boss"))
+        assert takes_work(place, asking("--super-users", "User:other"))
+        assert takes_work(place, asking(super_users="User:boss"))
         broker.acls = [READ, (2, "new", 3, "User:alice", "*", 3, 3)]
-        assert takes_spark(place, asking())
+        assert takes_work(place, asking())
 
 
 @pytest.mark.slow

@@ -27,11 +27,11 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import (
     KIP_1042,
     PRESETS,
-    BrokerSettings,
     Semantics,
     other_reading,
 )
 from aclkit.pipeline.explain import tables
+from aclkit.pipeline.explain.decided import MaterializeOptions
 from aclkit.pipeline.explain.differing import (
     DECIDED_TABLES,
     DIFFERING,
@@ -39,7 +39,7 @@ from aclkit.pipeline.explain.differing import (
     SUSPECT,
     differing_steps,
 )
-from aclkit.pipeline.explain.materialize import MaterializeResult, decide_large, decide_small
+from aclkit.pipeline.explain.materialize import MaterializeResult, decide_scope
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import Entry
@@ -61,7 +61,7 @@ _MOST_EXAMPLES: Final = 5
 """Of so many resources a decision that differs is shown for an ACL."""
 
 
-def note_readings(run: Run, result: MaterializeResult, settings: BrokerSettings) -> None:
+def note_readings(run: Run, result: MaterializeResult, options: MaterializeOptions) -> None:
     """Add the findings about how ACLs are read, and what depends on the reading."""
     with step("Comparing the readings"):
         with read_written(run.store, run.cluster_id, "acl_history") as read:
@@ -69,7 +69,7 @@ def note_readings(run: Run, result: MaterializeResult, settings: BrokerSettings)
         run.findings.extend(find_readings(acls, result.scope.semantics))
         by_id = {acl.acl_id: acl for acl in acls}
         suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}
-        differing = find_differing(result, suspects, settings)
+        differing = find_differing(result, suspects, options)
         run.findings.extend(_finding(*each, differing) for each in suspects.values())
         run.notes.append(differing.words(len(suspects), other_reading(result.scope.semantics)))
 
@@ -102,25 +102,26 @@ class Differing:
 
 
 def find_differing(
-    result: MaterializeResult, suspects: Mapping[str, tuple[Acl, str]], settings: BrokerSettings
+    result: MaterializeResult,
+    suspects: Mapping[str, tuple[Acl, str]],
+    options: MaterializeOptions,
 ) -> Differing:
     """Decide everything in the other reading too and count what each suspect ACL changes.
 
     Args:
         result: the run's materialize.
         suspects: ACL id → the ACL and how the readings differ on it.
-        settings: super users and allow.everyone.
+        options: of the run's materialize.
     """
     ours = result.scope
     theirs = replace(ours, semantics=other_reading(ours.semantics))
     read = Suspects.of([acl for acl, _ in suspects.values()], ours.semantics, theirs.semantics)
-    affected = read.affected(ours.inventory, allow_everyone=settings.allow_everyone)
+    allow_everyone = options.settings.allow_everyone
+    affected = read.affected(ours.inventory, allow_everyone=allow_everyone)
     if not affected.resources or not affected.principals:
         return Differing()
     theirs = replace(theirs, inventory=affected)
-    rows = _rows_that_differ(
-        result.output, theirs, suspects, allow_everyone=settings.allow_everyone
-    )
+    rows = _rows_that_differ(result.output, theirs, suspects, options)
     return _count(rows, read)
 
 
@@ -190,7 +191,7 @@ def _is_like(one: Semantics, other: Semantics) -> bool:
 
 
 def _rows_that_differ(
-    ours: Output, theirs: Scope, suspects: Iterable[str], *, allow_everyone: bool
+    ours: Output, theirs: Scope, suspects: Iterable[str], options: MaterializeOptions
 ) -> Iterator[Sequence[Any]]:
     """Decide a scope in their reading, and yield what this run's tables decide otherwise."""
     given = {SUSPECT: arrow_table([(acl_id,) for acl_id in suspects], _SUSPECT)}
@@ -198,14 +199,8 @@ def _rows_that_differ(
     for table in INVENTORY_TABLES:
         given[f"theirs_{table}"] = arrow_table(inventory[table], arrow_schema(table))
     asked = _versions("ours", ours.store, (*INVENTORY_TABLES, *DECIDED_TABLES))
-    found = decide_small(ours, theirs, allow_everyone=allow_everyone)
-    if found is not None:
-        given |= {f"theirs_{table}": found[table] for table in DECIDED_TABLES}
-        yield from _ask(ours.ask_versions(asked), given)
-        return
     with scratch_store(ours.store) as store:
-        trial = Output.of(store, theirs)
-        decide_large(ours, theirs, trial, allow_everyone=allow_everyone)
+        decide_scope(ours, theirs, store, options)
         beside = store, _versions("theirs", store, DECIDED_TABLES)
         yield from _ask(ours.ask_versions(asked, beside), given)
 

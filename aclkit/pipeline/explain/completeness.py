@@ -16,8 +16,7 @@ from aclkit.errors import DataError
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.enums import AclOperation
 from aclkit.model.semantics import BrokerSettings
-from aclkit.pipeline.explain.near import Pattern, resources_matched
-from aclkit.pipeline.explain.on_driver import Key, Resource
+from aclkit.pipeline.explain.near import Pattern, Resource, resources_matched
 from aclkit.pipeline.explain.sample import draw_cells
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.rules.decide.broker_rescan import BrokerRescan
@@ -27,6 +26,9 @@ from aclkit.runtime.arrow import arrow_table
 from aclkit.warehouse.codecs import ACL_COLUMNS, ALIVE_SQL, acl_of
 from aclkit.warehouse.reader import Reader
 from aclkit.warehouse.views import operations_sql
+
+Key = tuple[str, str, str]
+"""A principal and a resource: its type and name."""
 
 SAMPLE: Final = 1_000
 """How many cells of the view are decided again by the pure rule, at most."""

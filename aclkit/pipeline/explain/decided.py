@@ -20,6 +20,7 @@ from aclkit.model.semantics_words import semantics_words
 from aclkit.pipeline.explain.rules_digest import rules_digest
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.survey import Given, log_entries, read_texts, survey
+from aclkit.pipeline.plan import DecideWith
 from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
 from aclkit.warehouse.current_runs import MATERIALIZING
@@ -41,6 +42,7 @@ class MaterializeOptions:
         dense: always, never or auto.
         full: decide everything anew, even where deciding the changes is enough.
         auto_ranges: the known brokers, not ``reading``, set whether ranges (CIDR) decide.
+        decide_with: what decides; see ``plan.plan_deciding``.
     """
 
     settings: BrokerSettings
@@ -49,6 +51,7 @@ class MaterializeOptions:
     dense: str = "auto"
     full: bool = False
     auto_ranges: bool = False
+    decide_with: DecideWith = "auto"
 
 
 def take_inventory(run: Run, options: MaterializeOptions) -> Scope:

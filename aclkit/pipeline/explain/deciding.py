@@ -1,123 +1,203 @@
-"""The ACLs in force → every pair and every ruleset of a cluster, decided and written.
+"""The ACLs in force → every pair and every ruling of a cluster, decided and written.
 
-A small run spends half its time waiting for Spark's planner, which uses one thread per caller. So
-independent queries run at the same time.
+The resources are decided in slices (``slices``), in two rounds. The first finds the sets of groups
+of each slice and writes its pairs; ids are hashes of content, so slices need not know each other.
+The second decides each set once, in the slice that met it first, and writes rulesets and rulings.
+A *unit* is a slice in one round. Units write files, wherever they run (``engines``); here they are
+committed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final
 
-from pyspark.sql import DataFrame
+import numpy as np
+import pyarrow as pa
 
-from aclkit.errors import DataError
-from aclkit.pipeline.explain import frames, reach, tables
-from aclkit.pipeline.explain.best import MOST_ACLS, Wildcards, of_named_hosts
-from aclkit.pipeline.explain.fixed import fixed_rulings
-from aclkit.pipeline.explain.output import Output
-from aclkit.pipeline.explain.pairing import (
-    Acls,
-    Pairing,
-    acls_of,
-    group_up,
-    match_resources,
-    pair_up,
-)
-from aclkit.pipeline.explain.reach import Late
-from aclkit.pipeline.explain.rulings import (
-    best_of_hosts,
-    decide_rulesets,
-    inherited,
-    name_rulings,
-    rank_acls,
-)
+from aclkit.pipeline.explain import rows
+from aclkit.pipeline.explain.arrays import Numbers
+from aclkit.pipeline.explain.default_rulesets import default_rulesets, default_rulings
+from aclkit.pipeline.explain.engines import Engine, Unit
+from aclkit.pipeline.explain.pairing import Paired, pair_up
+from aclkit.pipeline.explain.prepared import Matched, Prepared, Resources, prepare
+from aclkit.pipeline.explain.rulings import Ruler
 from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.explain.slices import Slice, cut
+from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.fail_points import fail_point
-from aclkit.runtime.frame import Steps, broadcast_if_few, count_if_many, release, shuffles_over
 from aclkit.runtime.progress import step
+from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.location import Location
+from aclkit.warehouse.new_files import NewFile, write_files
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.store import Store
 
-_AT_ONCE: Final = 4
+DECIDED: Final = (
+    "explain_pair",
+    "explain_class_pair",
+    "ruleset_group",
+    "ruleset",
+    "explain_ruling",
+)
+"""The tables that deciding writes."""
+
+_LOOKS: Final = 1_000_000
+"""Of so many rows at once rulings are found: some hundred megabytes."""
+_SETS: Final = 100_000
+"""Of so many sets at once the content is looked up."""
+_SETS_OF_A_UNIT: Final = 400_000
+"""So many sets are decided in one unit: a slice may bring nearly all."""
 
 
-def decide_all(
-    scope: Scope, open_acls: Callable[[], DataFrame], output: Output, *, allow_everyone: bool
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a unit has written, and found.
+
+    Attributes:
+        files: table → its files.
+        ids: of the sets of its slice, in their order; none in the second round.
+    """
+
+    files: dict[str, list[NewFile]]
+    ids: pa.Array
+
+
+@dataclass(slots=True)
+class Work:
+    """What any process or task needs to do its units; pickled once for all of them.
+
+    Attributes:
+        prepared: what the slices share.
+        resources: all of them.
+        slices: the slices.
+        place: the warehouse.
+        allow_everyone: the decision for resources to which no ACL applies.
+    """
+
+    prepared: Prepared
+    resources: Matched
+    slices: Sequence[Slice]
+    place: str
+    allow_everyone: bool
+    _last: tuple[int, Paired, pa.Table] | None = field(default=None, repr=False)
+
+    def do(self, unit: Unit) -> Written:
+        """Do one unit."""
+        if unit.sets is None:
+            return self._write_pairs(unit.number)
+        return self._write_rulings(unit.number, unit.sets, is_first=unit.is_first)
+
+    def _write_pairs(self, number: int) -> Written:
+        paired, sets = self._pair(number)
+        ids = _column(sets, "ruleset_id")
+        pairs = rows.pair_rows(self.prepared, paired, ids)
+        of_classes = rows.class_pair_rows(self.prepared, paired, ids)
+        files = {
+            "explain_pair": self._write("explain_pair", pairs),
+            "explain_class_pair": self._write("explain_class_pair", [of_classes]),
+        }
+        return Written(files, ids)
+
+    def _write_rulings(self, number: int, which: Numbers, *, is_first: bool) -> Written:
+        """Write the rulesets and rulings of some sets; those without ACLs beside the first."""
+        paired, sets = self._pair(number)
+        ids = _column(sets, "ruleset_id")
+        rulesets = [sets.take(pa.array(which))]
+        rulings = self._rulings(paired, ids, which)
+        if is_first:
+            rulesets.append(self._defaults("ruleset", default_rulesets()))
+            of_defaults = default_rulings(allow_everyone=self.allow_everyone)
+            rulings = chain(rulings, [self._defaults("explain_ruling", of_defaults)])
+        files = {
+            "ruleset": self._write("ruleset", rulesets),
+            "explain_ruling": self._write("explain_ruling", rulings),
+        }
+        return Written(files, ids[:0])
+
+    def _rulings(self, paired: Paired, ids: pa.Array, which: Numbers) -> Iterator[pa.Table]:
+        ruler = Ruler.of(self.prepared, paired.sets)
+        for part in ruler.parts(which, _LOOKS):
+            of_part, types = ids.take(pa.array(part)), paired.sets.resource_type[part]
+            yield rows.ruling_rows(self.prepared, types, of_part, ruler.rule(part))
+
+    def _pair(self, number: int) -> tuple[Paired, pa.Table]:
+        """Return the pairs of a slice and the rows of its sets; those of the last are kept."""
+        if self._last is None or self._last[0] != number:
+            self._last = None
+            paired = pair_up(self.prepared, self.resources.part(*self.slices[number]))
+            parts = _parts(np.arange(len(paired.sets)), _SETS)
+            sets = [rows.set_rows(self.prepared, paired.sets, part) for part in parts]
+            self._last = number, paired, pa.concat_tables(sets).unify_dictionaries()
+        return self._last[1:]
+
+    def _defaults(self, table: str, values: Iterable[Sequence[object]]) -> pa.Table:
+        whole = [(self.prepared.cluster_id, *row) for row in values]
+        return arrow_table(whole, arrow_schema(table))
+
+    def _write(self, table: str, batches: Iterable[pa.Table]) -> list[NewFile]:
+        names = TABLES[table].column_names
+        of_contract = (batch.select(names) for batch in batches)
+        return list(write_files(Location(self.place), table, of_contract))
+
+
+def decide(
+    scope: Scope, acls: pa.Table, store: Store, engine: Engine, *, allow_everyone: bool
 ) -> None:
-    """Pair and decide everything anew; write the explain tables except those of the inventory.
+    """Pair and decide everything anew; write the explain tables but those of the inventory.
 
     Args:
         scope: what is asked about.
-        open_acls: returns the ACLs in force; from a table that takes seconds, during the matching.
-        output: where the tables go.
+        acls: those in force, with the columns of an ``Acl``.
+        store: where the tables go.
+        engine: does the units.
         allow_everyone: the decision for resources to which no ACL applies.
 
     Raises:
         DataError: there are more ACLs than can be distinguished.
     """
-    if scope.acls > MOST_ACLS:
-        raise DataError(f"Expected at most {MOST_ACLS:,} ACLs in force, found {scope.acls:,}")
-    spark, steps = output.store.spark, Steps()
-    shuffles = shuffles_over(spark, scope.shuffled_over if scope.is_large else 1)
-    with steps, shuffles, ThreadPoolExecutor(_AT_ONCE) as pool:
-        with step("Matching patterns and pairing"):
-            matching = pool.submit(match_resources, spark, scope, steps)
-            acls = open_acls()
-            texts = frames.texts_of_acls(spark, scope.texts, scope.semantics)
-            ranked = rank_acls(reach.number_acls(acls, *texts), scope.semantics)
-            ranked = steps.checkpoint(ranked)
-            ranked_acls = acls_of(scope, ranked)
-            groups = steps.checkpoint(group_up(scope, ranked_acls))
-            named_groups = reach.name_groups(groups, *texts[:2])
-            writing = [pool.submit(output.write, "ruleset_group", named_groups)]
-            pairing = pair_up(scope, groups, matching.result(), steps)
-        with step("Deciding"):
-            of_pairing = tables.of_pairing(spark, pairing)
-            writing += [pool.submit(output.write, *item) for item in of_pairing.items()]
-            late = matching.result().late
-            named = _best_of_hosts(scope, pairing, ranked_acls, late, steps)
-            ruled = _rule_on(scope, pairing, ranked, named)
-            for written in writing:
-                written.result()
-            for frame in (groups, *pairing.spent):
-                release(frame)
-            fail_point("between-pairs-and-rulings")
-            fixed = fixed_rulings(allow_everyone=allow_everyone)
-            ruled = ruled.unionByName(tables.of_driver(spark, "explain_ruling", fixed))
-            output.write("explain_ruling", ruled)
+    with step("Matching patterns and pairing"):
+        prepared, resources = prepare(scope, acls), Resources.of(scope)
+        matched = Matched.of(resources, engine.match(prepared.index, resources.keys))
+        slices = cut(prepared, matched, engine.plan.entries)
+        work = Work(prepared, matched, slices, str(store.place), allow_everyone)
+        group_rows = rows.group_rows(prepared).select(TABLES["ruleset_group"].column_names)
+        groups = write_files(store.place, "ruleset_group", [group_rows])
+        store.replace_with_files("ruleset_group", groups, scope.cluster_id)
+    with engine.start(work) as do, step("Deciding"):
+        paired = list(do([Unit(number) for number in range(len(slices))]))
+        for table in ("explain_pair", "explain_class_pair"):
+            store.replace_with_files(table, _files(paired, table), scope.cluster_id)
+        ruled = list(do(_units_of_sets(paired)))
+        store.replace_with_files("ruleset", _files(ruled, "ruleset"), scope.cluster_id)
+        fail_point("between-pairs-and-rulings")
+        files = _files(ruled, "explain_ruling")
+        store.replace_with_files("explain_ruling", files, scope.cluster_id)
 
 
-def _best_of_hosts(
-    scope: Scope, pairing: Pairing, acls: Acls, late: Late, steps: Steps
-) -> DataFrame:
-    """Return what is best in each ruleset for the hosts that its ACLs name."""
-    semantics, wildcards = scope.semantics, Wildcards.of(scope.texts.patterns)
-    best = steps.checkpoint(of_named_hosts(acls.answering, acls.hosts, semantics))
-    decide = partial(
-        best_of_hosts,
-        best=best,
-        count=count_if_many(best, scope.acls * len(scope.inventory.hosts)),
-        wildcards=wildcards,
-        late=late,
-        semantics=semantics,
-        partitions=scope.shuffled_over,
-    )
-    of_classes = steps.checkpoint(decide(pairing.class_parts))
-    few = scope.class_pairs * len(scope.inventory.hosts)
-    heirs = inherited(pairing.contents, broadcast_if_few(of_classes, few))
-    own = steps.checkpoint(decide(pairing.own_parts, heirs=heirs))
-    return own.unionByName(of_classes)
+def _units_of_sets(paired: Sequence[Written]) -> list[Unit]:
+    """Return the units of the second round: each set in the slice that met it first."""
+    ids = pa.chunked_array([each.ids for each in paired], pa.string()).combine_chunks()
+    met = np.zeros(len(ids), bool)
+    met[np.unique(ids.dictionary_encode().indices.to_numpy(), return_index=True)[1]] = True
+    units, start = [], 0
+    for number, each in enumerate(paired):
+        end = start + len(each.ids)
+        parts = _parts(np.flatnonzero(met[start:end]), _SETS_OF_A_UNIT)
+        units += [Unit(number, part) for part in parts if len(part) or not number]
+        start = end
+    return [replace(units[0], is_first=True), *units[1:]]
 
 
-def _rule_on(scope: Scope, pairing: Pairing, ranked: DataFrame, named: DataFrame) -> DataFrame:
-    """Return the rulings of the rulesets that hold an ACL."""
-    spark = ranked.sparkSession
-    contents = pairing.contents.unionByName(pairing.class_contents)
-    decided = decide_rulesets(contents, named, frames.operations(spark), scope.semantics)
-    return name_rulings(
-        decided,
-        ranked.select("acl_no", "acl_id"),
-        scope.acls,
-        frames.numbered(spark, scope.host_names, "host_no", "host"),
-    )
+def _files(written: Iterable[Written], table: str) -> list[NewFile]:
+    return [file for each in written for file in each.files[table]]
+
+
+def _parts(which: Numbers, most: int) -> list[Numbers]:
+    return [which[start : start + most] for start in range(0, len(which), most)] or [which]
+
+
+def _column(table: pa.Table, name: str) -> pa.Array:
+    return table.column(name).combine_chunks()

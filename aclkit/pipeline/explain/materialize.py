@@ -9,37 +9,29 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, BrokerConfig
-from aclkit.model.counting import number_of
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.explain import tables
-from aclkit.pipeline.explain.affected import Affected, find_affected, tables_of_affected
 from aclkit.pipeline.explain.changes import changed_accesses, tables_of_changes
 from aclkit.pipeline.explain.completeness import READ_BACK, check_completeness
 from aclkit.pipeline.explain.decided import MaterializeOptions, deciding_settings
-from aclkit.pipeline.explain.deciding import decide_all
-from aclkit.pipeline.explain.incremental import AMENDED, amend, decide_affected
+from aclkit.pipeline.explain.deciding import decide
+from aclkit.pipeline.explain.engines import engine_of
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.explain.whole import ColumnsOfTables, decide_whole, tables_of_whole
 from aclkit.pipeline.inventory.survey import Inventory
-from aclkit.runtime import memory
-from aclkit.runtime.fail_points import fail_point
+from aclkit.pipeline.plan import plan_deciding
 from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import ALIVE_SQL, acl_sql
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run, goes_on_from
+from aclkit.warehouse.store import Store
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
-
-MOST_ACLS_HELD: Final = 500_000 if memory.IS_OURS else 50_000
-"""Up to so many ACLs alive the driver reads for Spark, some 100 bytes each."""
 
 DENSE_LIMIT: Final = 50_000_000
 """``--dense auto`` writes the dense table up to this many rows of all clusters together."""
@@ -73,19 +65,14 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     """
     before = run.goes_on_from()
     settings = deciding_settings(options, scope)
-    output = Output.of(run.store, scope)
-    affected = None if options.full else _find_affected(output, scope, before, settings)
+    output = Output(store=run.store, cluster_id=scope.cluster_id)
     write_setting(output, options.settings, run)
     of_inventory = tables.of_inventory(scope)
     digest = tables.digest_of(of_inventory)
     is_known = before is not None and before.settings.inventory_rows == digest
     for table in of_inventory if not is_known else ():
         output.write_rows(table, of_inventory[table])
-    allow_everyone = options.settings.allow_everyone
-    if affected is not None and _amend(output, scope, affected):
-        run.notes.append(f"Decided again: {number_of(len(affected.resources), 'resource')}.")
-    else:
-        _decide_everything(output, scope, allow_everyone=allow_everyone)
+    decide_scope(output, scope, run.store, options)
     rows = rows_expected(scope.inventory)
     is_dense = options.dense == "always" or (
         options.dense == "auto" and rows + _rows_of_others(run) <= DENSE_LIMIT
@@ -106,58 +93,20 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     return MaterializeResult(scope=scope, output=output, rows=rows)
 
 
-def _decide_everything(output: Output, scope: Scope, *, allow_everyone: bool) -> None:
-    """Decide every pair of a scope and write it: a small one on the driver, others by Spark."""
-    found = decide_small(output, scope, allow_everyone=allow_everyone)
-    if found is None:
-        decide_large(output, scope, output, allow_everyone=allow_everyone)
-        return
-    for table in AMENDED:
-        if table == "explain_ruling":
-            fail_point("between-pairs-and-rulings")
-        output.store.replace_columns(table, found[table], output.cluster_id)
+def decide_scope(output: Output, scope: Scope, store: Store, options: MaterializeOptions) -> None:
+    """Decide every pair of a scope by the engine that is planned for it.
 
-
-def decide_small(output: Output, scope: Scope, *, allow_everyone: bool) -> ColumnsOfTables | None:
-    """Decide a small scope on the driver; None where that is Spark's work."""
-    versions = tables_of_whole(output.store.versions)
-    with step("Deciding"), output.ask_versions(versions) as read:
-        return decide_whole(scope, read, allow_everyone=allow_everyone)
-
-
-def decide_large(source: Output, scope: Scope, output: Output, *, allow_everyone: bool) -> None:
-    """Decide a scope by Spark: the ACLs that ``source`` has → the tables of ``output``."""
-
-    def open_acls() -> DataFrame:
-        if scope.acls > MOST_ACLS_HELD:
-            return source.read("acl_history").where(F.col("removed_offset").isNull())
-        # To open its first table takes Delta in a new JVM five seconds, for which all else waits.
-        with source.ask("acl_history") as read:
-            return output.store.spark.createDataFrame(read.arrow(acl_sql(ALIVE_SQL)))
-
-    decide_all(scope, open_acls, output, allow_everyone=allow_everyone)
-
-
-def _find_affected(
-    output: Output, scope: Scope, before: PublishedRun | None, settings: RunSettings
-) -> Affected | None:
-    """Return the pairs to decide again; None for all, as where there was no run before."""
-    if before is None:
-        return None
-    then = before.settings
-    if _are_set_otherwise(then, settings) or then.rules_digest != settings.rules_digest:
-        return None
-    versions = tables_of_affected(before.table_versions, output.store.versions)
-    with output.ask_versions(versions) as read:
-        return find_affected(scope, read)
-
-
-def _amend(output: Output, scope: Scope, affected: Affected) -> bool:
-    """Decide what is affected and put it in its place; False where that is Spark's work."""
-    with step("Deciding what changed"), output.ask(*AMENDED, "acl_history") as read:
-        changes = decide_affected(scope, affected, read)
-        amend(read, changes or ())
-    return changes is not None
+    Args:
+        output: has the ACLs.
+        scope: what is asked about.
+        store: where the tables go: the run's, or others.
+        options: say which engine, and what holds where no ACL applies.
+    """
+    plan = plan_deciding(options.decide_with, acls=scope.acls, pairs=scope.pairs)
+    engine = engine_of(plan, lambda: output.store.spark)
+    with output.ask("acl_history") as read:
+        acls = read.arrow(acl_sql(ALIVE_SQL))
+    decide(scope, acls, store, engine, allow_everyone=options.settings.allow_everyone)
 
 
 def write_setting(output: Output, settings: BrokerSettings, run: Run) -> None:

@@ -7,25 +7,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import Semantics
-from aclkit.pipeline.explain.on_driver import Resource
 from aclkit.rules.patterns.match import pattern_matches, start_of_names
+
+Resource = tuple[str, str]
+"""Resource type and name."""
 
 Pattern = tuple[str, str, str]
 """Resource type, pattern type and name."""
-
-
-def patterns_near(
-    patterns: Iterable[Pattern], resources: Collection[Resource], semantics: Semantics
-) -> list[Pattern]:
-    """Keep the patterns that may match one of a few resources.
-
-    >>> from aclkit.model.semantics import KIP_1042
-    >>> some = [("TOPIC", "LITERAL", "a"), ("TOPIC", "PREFIXED", "a"), ("TOPIC", "GLOB", "b*")]
-    >>> patterns_near(some, [("TOPIC", "ab")], KIP_1042)
-    [('TOPIC', 'PREFIXED', 'a')]
-    """
-    names = grouped(sorted(resources))
-    return [p for p in patterns if _is_near(p, names.get(p[0], ()), semantics)]
 
 
 def resources_matched(
@@ -38,11 +26,6 @@ def resources_matched(
         for name in _names_near(pattern, names.get(resource_type, ()), semantics):
             if pattern_matches(kind, text, name, semantics):
                 yield pattern, (resource_type, name)
-
-
-def _is_near(pattern: Pattern, names: Sequence[str], semantics: Semantics) -> bool:
-    """Whether a pattern may match one of some sorted names; a name may be the empty text."""
-    return next(_names_near(pattern, names, semantics), None) is not None
 
 
 def _names_near(pattern: Pattern, names: Sequence[str], semantics: Semantics) -> Iterator[str]:

@@ -1,309 +1,306 @@
-"""ACLs and inventory → which ruleset applies to each pair."""
+"""A slice of the resources → which set of groups applies to each subject at each of them. Pure.
+
+Resources that the same *common* patterns match are one *kind*: patterns that stand for a class, or
+that match several resources and grant something to several principals. What these grant is found
+once for a kind. The other patterns, LITERAL ones mostly, add to it at single resources. A set of
+groups is told apart by its fingerprint alone; its *content* is looked up once, where it is first
+met.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+import numpy as np
 
-from aclkit.model.semantics import BROKER
-from aclkit.pipeline.explain import frames, reach, rulesets
-from aclkit.pipeline.explain.best import BEST, Wildcards, answering, best_acls, with_any_host
-from aclkit.pipeline.explain.reach import AMONG_ALL, AMONG_DENIES, NEVER, PLACE, Late, Seed
-from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.inventory.identity import PrincipalClasses, match_hosts
-from aclkit.rules.decide.broker_rescan import BrokerRescan
-from aclkit.rules.decide.order import WildcardLast
-from aclkit.rules.patterns.columns import with_matched_patterns, with_patterns_of_parts
-from aclkit.rules.patterns.match import names_exactly
-from aclkit.rules.patterns.parts import Ranges
-from aclkit.rules.patterns.trie import PatternIndex
-from aclkit.runtime.frame import (
-    Steps,
-    broadcast_if_few,
-    broadcast_if_few_texts,
-    broadcast_if_small,
-    count_if_many,
-    is_few,
-    local_frame,
-    parts_by_hash,
-    release,
-    side_frame,
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.pipeline.explain.arrays import (
+    Fingerprints,
+    Flags,
+    Lists,
+    Numbers,
+    concat_fingerprints,
+    order_of,
+    runs_of,
 )
+from aclkit.pipeline.explain.prepared import Grants, Matched, Prepared
 
-_PATTERNS_OF_A_WORKER: Final = 500_000
-"""Above so many patterns a worker has those alone that its ranges of names need."""
+TYPES: Final = tuple(OPERATIONS_OF_TYPE)
+NO_SET: Final = -1
 
-
-@dataclass(frozen=True, slots=True)
-class Matching:
-    """The resources asked about, numbered, with the patterns that match each.
-
-    Attributes:
-        resources: (part, resource_no, salt, resource_type, resource_name, pattern_ids).
-        late: for which resources the broker meets LITERAL ``*`` last.
-        seed: what the fingerprints of this run are made from.
-    """
-
-    resources: DataFrame
-    late: Late
-    seed: Seed
+_FEW_SUBJECTS: Final = 8
+"""A pattern that grants something to fewer principals costs less as an addition than as a kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pairing:
-    """Pairs and their rulesets, computed and not yet written.
+class Sets:
+    """Different sets of groups, each with the groups that are its own and those of a class.
 
     Attributes:
-        pairs: ``explain_pair`` rows, in files by principal.
-        class_pairs: ``explain_class_pair`` rows.
-        contents: the rulesets of principals that hold an ACL, see ``rulesets.contents``.
-        class_contents: those of classes.
-        own_parts: the groups of principals' rulesets, see ``rulesets.parts_of``.
-        class_parts: the groups of classes' rulesets.
-        spent: what nothing needs once the tables and ``best_of_hosts`` are made.
+        resource_type: of each, a place in ``TYPES``.
+        met_last: where a broker meets the wildcard last at its resources: the same groups are
+            another ruleset there.
+        fingerprints: of groups and ``met_last``.
+        own: the rows of each in ``own_group``.
+        own_group: groups of principals.
+        of_class: which of the class sets is part of it, or ``NO_SET``.
+        class_met_last: of each class set, as ``met_last``.
+        shared: the rows of each class set in ``shared_group``.
+        shared_group: groups of classes.
     """
 
-    pairs: DataFrame
-    class_pairs: DataFrame
-    contents: DataFrame
-    class_contents: DataFrame
-    own_parts: DataFrame
-    class_parts: DataFrame
-    spent: tuple[DataFrame, ...]
+    resource_type: Numbers
+    met_last: Numbers
+    fingerprints: Fingerprints
+    own: Lists
+    own_group: Numbers
+    of_class: Numbers
+    class_met_last: Numbers
+    shared: Lists
+    shared_group: Numbers
+
+    def __len__(self) -> int:
+        """How many sets there are."""
+        return len(self.resource_type)
+
+    def groups(self, which: Numbers) -> tuple[Numbers, Numbers]:
+        """Return all groups of some sets: the set's place in ``which``, and the group."""
+        row, at = self.own.elements(which)
+        holds_class = np.flatnonzero(self.of_class[which] != NO_SET)
+        class_row, class_at = self.shared.elements(self.of_class[which][holds_class])
+        groups = np.concatenate([self.own_group[at], self.shared_group[class_at]])
+        return np.concatenate([row, holds_class[class_row]]), groups
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paired:
+    """The pairs of a slice.
+
+    Attributes:
+        resources: the slice.
+        kind: of each resource.
+        of_kind: the rows of each kind in ``subject`` and ``set``.
+        subject: whom common patterns grant something.
+        set: the set that applies to it where no other pattern adds to it.
+        added: the rows of each resource in the columns that follow.
+        added_subject: whom other patterns grant something there.
+        added_to: the row of its kind that it takes the place of, or -1.
+        added_set: the set that applies.
+        class_set: [resource, class] → the set of groups that stand for the class, or ``NO_SET``.
+        sets: the sets.
+    """
+
+    resources: Matched
+    kind: Numbers
+    of_kind: Lists
+    subject: Numbers
+    set: Numbers
+    added: Lists
+    added_subject: Numbers
+    added_to: Numbers
+    added_set: Numbers
+    class_set: Numbers
+    sets: Sets
+
+    def pairs(self, most: int) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
+        """Yield the pairs of ranges of resources: subject, resource and set, sorted by these two.
+
+        Args:
+            most: about how many a range has at most, at least one resource.
+        """
+        size = len(self.resources)
+        fresh = np.bincount(
+            np.repeat(np.arange(size), self.added.counts)[self.added_to < 0], minlength=size
+        )
+        ends = np.cumsum(self.of_kind.counts[self.kind] + fresh)
+        start = 0
+        while start < size:
+            before = ends[start - 1] if start else 0
+            end = max(start + 1, int(np.searchsorted(ends, before + most, "right")))
+            yield self._pairs(np.arange(start, end))
+            start = end
+
+    def _pairs(self, which: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        kind = self.kind[which]
+        row, at = self.of_kind.elements(kind)
+        sets = self.set[at]
+        added_row, added_at = self.added.elements(which)
+        base = self.added_to[added_at]
+        takes = base >= 0
+        counts = self.of_kind.counts[kind]
+        starts = np.cumsum(counts) - counts - self.of_kind.starts[kind]
+        sets[starts[added_row[takes]] + base[takes]] = self.added_set[added_at[takes]]
+        fresh = added_at[~takes]
+        subject = np.concatenate([self.subject[at], self.added_subject[fresh]])
+        row = np.concatenate([row, added_row[~takes]])
+        sets = np.concatenate([sets, self.added_set[fresh]])
+        order = order_of([subject, row])
+        return subject[order], row[order] + which[0], sets[order]
 
 
 @dataclass(frozen=True, slots=True)
-class Acls:
-    """The ACLs, ranked, with what each answers, and which hosts their texts name.
+class _Union:
+    """The groups of some owners, laid end to end; an owner and its groups are a run.
 
     Attributes:
-        answering: result of ``best.answering``.
-        hosts: result of ``frames.named_hosts``.
+        owners: resource or kind × subject, as one number, sorted.
+        groups: the groups of each.
+        lists: its rows in ``groups``.
+        fingerprints: of its groups.
     """
 
-    answering: DataFrame
-    hosts: DataFrame
+    owners: Numbers
+    groups: Numbers
+    lists: Lists
+    fingerprints: Fingerprints
+
+    @classmethod
+    def of(
+        cls, grants: Grants, places: Numbers, patterns: Numbers, size: int, of_groups: Fingerprints
+    ) -> _Union:
+        """Unite what patterns grant at places; there are so many subjects."""
+        row, at = grants.of_pattern.elements(patterns)
+        key, groups = places[row] * size + grants.subject[at], grants.group[at]
+        order = np.argsort(key, kind="stable")
+        key, groups = key[order], groups[order]
+        first, counts, _ = runs_of(key)
+        return cls(key[first], groups, Lists(first, counts), of_groups.take(groups).of_runs(first))
 
 
-def acls_of(scope: Scope, ranked: DataFrame) -> Acls:
-    """Return the ACLs of a scope; ``ranked`` is the result of ``rulings.rank_acls``, computed."""
-    spark, semantics = ranked.sparkSession, scope.semantics
-    numbers = {host: number for number, host in enumerate(scope.host_names)}
-    matches = match_hosts(scope.texts.hosts, scope.host_names, semantics)
-    return Acls(
-        answering(ranked, frames.covers(spark, semantics)),
-        frames.named_hosts(spark, scope.texts, matches, numbers),
+def pair_up(prepared: Prepared, resources: Matched) -> Paired:
+    """Find the sets of groups of a slice."""
+    p, size, classes = prepared, len(resources), len(prepared.classes)
+    resource, pattern = resources.resource, resources.pattern
+    shared = _Union.of(p.shared, resource, pattern, classes, p.of_groups)
+    met_last = resources.met_last
+    of_class = p.of_met_last.take(met_last[shared.owners // max(1, classes)])
+    class_set, class_first = shared.fingerprints.joined(of_class).numbered()
+    class_set_of = np.full(size * classes, NO_SET)
+    class_set_of[shared.owners] = class_set
+
+    is_common = common_patterns(p, pattern)
+    common = is_common[pattern]
+    kind, example = kinds_of(p, resources, common)
+    row, at = resources.lists.elements(example)
+    of_kinds = is_common[pattern[at]]
+    subjects = len(p.principals)
+    base = _Union.of(p.own, row[of_kinds], pattern[at][of_kinds], subjects, p.of_groups)
+    added = _Union.of(p.own, resource[~common], pattern[~common], subjects, p.of_groups)
+    base_kind, base_subject = np.divmod(base.owners, max(1, subjects))
+    added_resource, added_subject = np.divmod(added.owners, max(1, subjects))
+    added_to = _places_of(kind[added_resource] * subjects + added_subject, base.owners)
+    takes = np.flatnonzero(added_to >= 0)
+    of_added = added.fingerprints.joined_at(takes, base.fingerprints.take(added_to[takes]))
+
+    # What is added to at every resource of its kind applies to none as it is.
+    resources_of_kind = np.bincount(kind, minlength=len(example))[base_kind]
+    added_times = np.bincount(added_to[takes], minlength=len(base.owners))
+    used = np.flatnonzero(resources_of_kind > added_times)
+    place = np.concatenate([example[base_kind[used]], added_resource])
+    subject = np.concatenate([base_subject[used], added_subject])
+    set_of_class = class_set_of[place * classes + p.class_of[subject]]
+    fingerprints = concat_fingerprints([base.fingerprints.take(used), of_added])
+    holds = np.flatnonzero(set_of_class != NO_SET)
+    bare = shared.fingerprints.take(class_first)
+    fingerprints = fingerprints.joined_at(holds, bare.take(set_of_class[holds]))
+    class_place = shared.owners[class_first] // max(1, classes)
+    place = np.concatenate([place, class_place])
+    set_of_class = np.concatenate([set_of_class, np.arange(len(class_first))])
+    fingerprints = concat_fingerprints([fingerprints, bare])
+    fingerprints = fingerprints.joined(p.of_met_last.take(met_last[place]))
+    number, first = fingerprints.numbered()
+
+    set_of_base = np.full(len(base.owners), NO_SET)
+    set_of_base[used] = number[: len(used)]
+    paired = len(used) + len(added.owners)
+    own, own_group = _own_groups(base, added, used, added_to, first)
+    class_row, class_at = shared.lists.elements(class_first)
+    types = np.array([TYPES.index(of_type) for of_type, _ in resources.keys], np.int64)
+    return Paired(
+        resources=resources,
+        kind=kind,
+        of_kind=Lists.of(base_kind, len(example)),
+        subject=base_subject,
+        set=set_of_base,
+        added=Lists.of(added_resource, size),
+        added_subject=added_subject,
+        added_to=added_to,
+        added_set=number[len(used) : paired],
+        class_set=np.append(number[paired:], NO_SET)[class_set_of].reshape(size, classes),
+        sets=Sets(
+            resource_type=types[place[first]],
+            met_last=met_last[place[first]],
+            fingerprints=fingerprints.take(first),
+            own=own,
+            own_group=own_group,
+            of_class=set_of_class[first],
+            class_met_last=met_last[class_place],
+            shared=Lists.of(class_row, len(class_first)),
+            shared_group=shared.groups[class_at],
+        ),
     )
 
 
-def group_up(scope: Scope, acls: Acls) -> DataFrame:
-    """Return the groups with what is best in them for any other host; see ``reach.group_acls``."""
-    of_any = with_any_host(acls.answering, acls.hosts)
-    return reach.group_acls(of_any, best_acls(scope.semantics), BEST)
+def common_patterns(p: Prepared, matching: Numbers) -> Flags:
+    """Return which patterns make kinds of resources; ``matching`` are those that match them."""
+    matched = np.bincount(matching, minlength=len(p.patterns))
+    return (p.shared.of_pattern.counts > 0) | (
+        (p.own.of_pattern.counts >= _FEW_SUBJECTS) & (matched > 1)
+    )
 
 
-def pair_up(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -> Pairing:
-    """Find the ruleset of every pair.
+def kinds_of(p: Prepared, resources: Matched, common: Flags) -> tuple[Numbers, Numbers]:
+    """Return the kind of each resource, and one resource of each kind.
+
+    Two resources with the same common patterns are still told apart by where a broker meets the
+    wildcard last; those without a pattern have no pairs, so their types do not matter.
 
     Args:
-        scope: what is asked about.
-        groups: result of ``group_up``, computed.
-        matching: result of ``match_resources``.
-        steps: what is computed on the way.
+        p: what the slices share.
+        resources: the resources.
+        common: which of their rows of ``pattern`` are of common patterns.
     """
-    spark, few = groups.sparkSession, scope.class_pairs
-    contents = partial(_contents, scope, groups, matching.late)
-    reached = reach.reach(matching.resources, _granted(scope, groups, matching, steps))
-    sets = steps.checkpoint(reach.sets_of_groups(reached), is_large=scope.is_large)
-    of_classes = reach.class_pairs(sets)
-    pairs = reach.own_pairs(sets, _classes_of(spark, scope), _by_number(of_classes, few))
-
-    firsts_of_classes = broadcast_if_few(rulesets.first_pairs(of_classes), few)
-    class_parts = steps.checkpoint(
-        rulesets.parts_of(reached.where("subject < 0"), firsts_of_classes)
-    )
-    class_contents = steps.checkpoint(contents(class_parts, None))
-    class_contents = broadcast_if_few(class_contents, few)
-    firsts = steps.checkpoint(rulesets.first_pairs(pairs))
-    count = count_if_many(firsts, scope.pairs)
-    # Where pairs are very many, to shuffle them costs more than the memory of a few gigabytes.
-    broadcast = broadcast_if_few_texts if scope.is_large else broadcast_if_small
-    own_parts = steps.checkpoint(
-        rulesets.parts_of(reached.where("subject >= 0"), broadcast(firsts, count))
-    )
-    release(firsts)
-    own_contents = steps.checkpoint(contents(own_parts, class_contents))
-    ids = broadcast(own_contents.select(*rulesets.SET, "ruleset_id"), count)
-    return Pairing(
-        pairs=_named_pairs(scope, pairs.join(ids, on=[*rulesets.SET], how="inner"), matching),
-        class_pairs=_class_pairs(scope.classes, matching.resources, of_classes, class_contents),
-        contents=own_contents,
-        class_contents=class_contents,
-        own_parts=own_parts,
-        class_parts=class_parts,
-        spent=(sets, own_parts),
-    )
+    resource, pattern = resources.resource[common], resources.pattern[common]
+    first, _, _ = runs_of(resource)
+    kinds = p.of_met_last.take(resources.met_last)
+    kinds = kinds.joined_at(resource[first], p.of_patterns.take(pattern).of_runs(first))
+    return kinds.numbered()
 
 
-def _granted(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -> DataFrame:
-    """Return what the groups grant, broadcast; too much for that, where the resources lie."""
-    rows, seed = _subjects(scope), matching.seed
-    subjects = side_frame(
-        groups.sparkSession,
-        [(*row, seed.first, seed.second) for row in rows],
-        "text_no INT, subject INT, seed1 BIGINT, seed2 BIGINT",
-    )
-    granted = reach.grants(groups, subjects)
-    widest = max(Counter(text for text, _ in rows).values(), default=0)
-    if is_few(granted, scope.acls * widest):
-        return F.broadcast(granted)
-    patterns = reach.patterns_in_parts(matching.resources)
-    known = broadcast_if_small(patterns, len(scope.texts.patterns))
-    return steps.checkpoint(reach.in_parts(granted, known, scope.partitions))
+def _own_groups(
+    base: _Union, added: _Union, used: Numbers, added_to: Numbers, first: Numbers
+) -> tuple[Lists, Numbers]:
+    """Return the groups of principals of each set, by the first pair that has it.
 
-
-def _contents(
-    scope: Scope, groups: DataFrame, late: Late, parts: DataFrame, of_classes: DataFrame | None
-) -> DataFrame:
-    """Return the contents of rulesets of which ``parts`` are known; see ``rulesets.contents``."""
-    wildcards = Wildcards.of(scope.texts.patterns)
-    whole = rulesets.with_groups(parts, groups, scope.acls, wildcards, late)
-    return rulesets.contents(whole, of_classes, late, scope.semantics, scope.shuffled_over)
-
-
-def _named_pairs(scope: Scope, pairs: DataFrame, matching: Matching) -> DataFrame:
-    """Return ``explain_pair`` rows, each part in the order of principals and resources."""
-    names = matching.resources.select(*PLACE, "resource_type", "resource_name")
-    names = _by_number(names, len(scope.inventory.resources))
-    principals = frames.numbered(pairs.sparkSession, scope.principal_names, "subject", "principal")
-    # One number that is not negative: of two columns Spark compares whole rows.
-    place = F.shiftleft(F.col("subject").cast("bigint"), 32) + F.col("resource_no")
-    return (
-        pairs.join(names, on=reach.known(names, *PLACE), how="inner")
-        .join(principals, on="subject", how="inner")
-        .sortWithinPartitions(place)
-    )
-
-
-def _by_number(rows: DataFrame, most: int) -> DataFrame:
-    """Return rows of resources broadcast, or where there are too many, in the parts they lie in."""
-    return F.broadcast(rows.drop("part")) if is_few(rows, most) else rows
-
-
-def match_resources(spark: SparkSession, scope: Scope, steps: Steps) -> Matching:
-    """Number the resources, and find the patterns that match each.
-
-    Those that the broker looks at in another order go first; the rest follow by name, so that a
-    part, a range of numbers, is a range of names.
+    Args:
+        base: what common patterns grant.
+        added: what others add.
+        used: the rows of ``base`` that are pairs.
+        added_to: of each row of ``added`` the one of ``base`` that it adds to, or -1.
+        first: of each set its first pair: of ``used``, then of ``added``, then of classes.
     """
-    seed = Seed()
-    resources = _in_order(scope)
-    count, numbers = len(resources), parts_by_hash(scope.partitions)
-    rows = [
-        (numbers[number * len(numbers) // count], number, seed.salt_of(last), resource_type, name)
-        for number, (last, resource_type, name) in enumerate(resources)
-    ]
-    names = local_frame(
-        spark,
-        rows,
-        "part INT, resource_no INT, salt BIGINT, resource_type STRING, resource_name STRING",
-    )
-    if len(scope.texts.patterns) <= _PATTERNS_OF_A_WORKER:
-        patterns = enumerate(scope.texts.patterns)
-        index = PatternIndex.build(((n, *pattern) for n, pattern in patterns), scope.semantics)
-        matched = with_matched_patterns(names, index)
-    else:
-        ranges = Ranges.of((part, kind, name) for part, _, _, kind, name in rows)
-        matched = with_patterns_of_parts(names, _of_ranges(spark, scope, ranges), scope.semantics)
-    # Spread last: of what goes through Python Spark does not know where it lies.
-    matched = steps.checkpoint(matched.repartition(len(numbers), "part"))
-    late = Late(
-        all_below=sum(last.allows for last, *_ in resources),
-        deny_below=sum(last.denies for last, *_ in resources),
-    )
-    return Matching(matched, late, seed)
+    of_base = np.flatnonzero(first < len(used))
+    of_added = np.flatnonzero((first >= len(used)) & (first < len(used) + len(added.owners)))
+    added_row = first[of_added] - len(used)
+    adds = added_to[added_row] >= 0
+    owners, groups = [], []
+    for sets, union, which in (
+        (of_base, base, used[first[of_base]]),
+        (of_added, added, added_row),
+        (of_added[adds], base, added_to[added_row[adds]]),
+    ):
+        row, at = union.lists.elements(which)
+        owners.append(sets[row])
+        groups.append(union.groups[at])
+    owner, group = np.concatenate(owners), np.concatenate(groups)
+    return Lists.of(owner, len(first)), group[np.argsort(owner, kind="stable")]
 
 
-def _of_ranges(spark: SparkSession, scope: Scope, ranges: Ranges) -> DataFrame:
-    """Return the patterns with the parts where names may lie that they match."""
-    rows = local_frame(
-        spark,
-        [
-            (number, *pattern, [*ranges.parts_of(*pattern, scope.semantics)])
-            for number, pattern in enumerate(scope.texts.patterns)
-        ],
-        "pattern_id INT, resource_type STRING, pattern_type STRING, text STRING, parts ARRAY<INT>",
-    )
-    return rows.withColumn("part", F.explode("parts")).drop("parts")
-
-
-def _in_order(scope: Scope) -> list[tuple[WildcardLast, str, str]]:
-    """Return where the broker meets the wildcard last, type and name of the resources, sorted.
-
-    Last among DENYs and ALLOWs comes first, then last among DENYs alone.
-    """
-    is_broker = scope.semantics.deciding_acl == BROKER
-    rescan = BrokerRescan.of(scope.texts.patterns)
-
-    found = sorted(
-        (rescan.wildcard_last(*entry.key) if is_broker else NEVER, *entry.key)
-        for entry in scope.inventory.resources
-    )
-    return [one for last in (AMONG_ALL, AMONG_DENIES, NEVER) for one in found if one[0] == last]
-
-
-def _subjects(scope: Scope) -> list[tuple[int, int]]:
-    """Return (text_no, subject): whom a text of ACLs names exactly, or a class it stands for."""
-    named = {
-        entry.name: number
-        for number, entry in enumerate(scope.inventory.principals)
-        if not entry.is_any_other and entry.name not in scope.super_users
-    }
-    rows = [
-        (number, named[text])
-        for number, text in enumerate(scope.texts.principals)
-        if text in named and names_exactly(text, scope.semantics)
-    ]
-    text_no = {text: number for number, text in enumerate(scope.texts.principals)}
-    for class_no, texts in enumerate(scope.classes.texts_of.values()):
-        rows += [(text_no[text], -1 - class_no) for text in texts]
-    return rows
-
-
-def _classes_of(spark: SparkSession, scope: Scope) -> DataFrame:
-    numbers = {class_id: -1 - n for n, class_id in enumerate(scope.classes.texts_of)}
-    rows = [
-        (subject, numbers[scope.classes.class_of[name]])
-        for subject, name in enumerate(scope.principal_names)
-    ]
-    return side_frame(spark, rows, "subject INT, class_no INT")
-
-
-def _class_pairs(
-    classes: PrincipalClasses,
-    resources: DataFrame,
-    of_classes: DataFrame,
-    contents: DataFrame,
-) -> DataFrame:
-    """Return every (class, resource) with its ruleset: found, or one of the fixed ones."""
-    numbered = local_frame(
-        resources.sparkSession,
-        [(-1 - number, name) for number, name in enumerate(classes.texts_of)],
-        "subject INT, principal_class STRING",
-    )
-    found = of_classes.join(
-        contents.select(*rulesets.SET, "ruleset_id"), on=[*rulesets.SET], how="inner"
-    ).select(*PLACE, "subject", "ruleset_id")
-    return (
-        resources.select(
-            *PLACE, "resource_type", "resource_name", F.size("pattern_ids").alias("reach")
-        )
-        .crossJoin(broadcast_if_small(numbered, len(classes.texts_of)))
-        .join(found, on=[*PLACE, "subject"], how="left")
-        .withColumn("ruleset_id", F.coalesce("ruleset_id", rulesets.fixed_id(F.col("reach") > 0)))
-    )
+def _places_of(wanted: Numbers, sorted_keys: Numbers) -> Numbers:
+    """Return the place of each key among sorted ones, -1 where it is not there."""
+    if not len(sorted_keys):
+        return np.full(len(wanted), -1)
+    at = np.minimum(np.searchsorted(sorted_keys, wanted), len(sorted_keys) - 1)
+    return np.where(sorted_keys[at] == wanted, at, -1)

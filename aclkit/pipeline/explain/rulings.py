@@ -1,198 +1,171 @@
-"""Rulesets × hosts × operations → decision, rule and deciding ACL. Transforms.
+"""Sets of groups → rulings: what each decides for an operation from a host, and which ACL. Pure.
 
-A host that no ACL of a ruleset names is answered by ``<any-other>``. ACLs are numbered in the order
-in which they decide; what is best among them is ``best``.
+A host that no ACL of a set names is answered by ``<any-other>``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql import functions as F
+import numpy as np
 
-from aclkit.model.acl import ANY_OTHER
-from aclkit.model.enums import AclPermissionType
-from aclkit.model.semantics import Semantics
-from aclkit.pipeline.explain.best import (
-    ALLOW,
-    DENY,
-    Wildcards,
-    acl_no_of,
-    best_of_best,
-    better_allow,
-    better_deny,
-    moved_back,
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.pipeline.explain.arrays import (
+    Flags,
+    Lists,
+    Numbers,
+    first_places,
+    order_of,
 )
-from aclkit.pipeline.explain.frames import ANY_HOST_NO
-from aclkit.pipeline.explain.rank import OF_OPERATION, OF_PATTERN, other_criteria
-from aclkit.pipeline.explain.reach import Late
-from aclkit.pipeline.explain.rulesets import SET
-from aclkit.rules.decide.order import Criterion, Order
-from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY, DENIED, MATCHING_ACL
-from aclkit.runtime.frame import are_few_texts, is_small, join_known
+from aclkit.pipeline.explain.groups import NONE, Best
+from aclkit.pipeline.explain.pairing import NO_SET, TYPES, Sets
+from aclkit.pipeline.explain.prepared import AMONG_ALL, NEVER, Prepared
+from aclkit.pipeline.explain.ranked_acls import BITS_OF_ACL, OPERATIONS
 
-RULING: Final = ("ruleset_id", "host", "operation", "decision", "rule", "deciding_acl_id")
+ANY_HOST: Final = -1
+"""The place of ``<any-other>`` among the hosts."""
+NO_ACL: Final = -1
+_MET_LAST: Final = np.int64(1 << 62)
+"""Added to the precedence of an ACL that the broker meets last; precedences stay below it."""
+_OPERATIONS_OF: Final = np.array([len(OPERATIONS_OF_TYPE[of_type]) for of_type in TYPES])
 
 
-def rank_acls(numbered: DataFrame, semantics: Semantics) -> DataFrame:
-    """Number the ACLs in the order in which they decide, the operation asked for aside.
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """Rulings of some sets.
 
-    ``acl_no`` counts them from 1, ``first_no`` is that of the first ACL with which one stands
-    equal in all that goes before the operation. Patterns have counted their ACLs, so no sort is
-    larger than the ACLs of one rank of patterns.
+    Attributes:
+        set: a place among those that were asked for.
+        host: a place among the hosts, or ``ANY_HOST``.
+        operation: a place among the operations of the set's resource type.
+        is_allowed: the decision.
+        acl: the number of the ACL that decides, or ``NO_ACL``.
     """
-    criteria = other_criteria(semantics)
-    at = [criterion.column for criterion in criteria].index(OF_OPERATION)
-    before, behind = (
-        [_column(one, semantics) for one in part] for part in (criteria[:at], criteria[at + 1 :])
-    )
-    within = Window.partitionBy(OF_PATTERN)
-    first = F.rank().over(within.orderBy(*before)) if before else F.lit(1)
-    return (
-        numbered.withColumn("place", F.row_number().over(within.orderBy(*before, *behind)))
-        .withColumn("first_place", first)
-        .select(
-            OF_PATTERN,
-            "group_no",
-            "resource_type",
-            "operation",
-            (F.col("permission_type") == "ALLOW").alias("is_allow"),
-            "acl_host_no",
-            (F.col("acls_before") + F.col("first_place")).alias("first_no"),
-            (F.col("acls_before") + F.col("place")).alias("acl_no"),
-            "acl_id",
+
+    set: Numbers
+    host: Numbers
+    operation: Numbers
+    is_allowed: Flags
+    acl: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class _OfHosts:
+    """What is best of some owners, for any other host, and for each host that an ACL names."""
+
+    best: Best
+    lists: Lists
+    host: Numbers
+    best_at_host: Best
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """Decides sets; what is best of a class set is worked out once for all sets that hold it."""
+
+    prepared: Prepared
+    sets: Sets
+    of_classes: _OfHosts
+
+    @classmethod
+    def of(cls, prepared: Prepared, sets: Sets) -> Ruler:
+        """Prepare to decide the sets of a slice."""
+        every = np.arange(len(sets.class_met_last))
+        row, at = sets.shared.elements(every)
+        groups, met_last = sets.shared_group[at], sets.class_met_last
+        return cls(prepared, sets, _unite(prepared, row, groups, met_last[row], len(every)))
+
+    def rule(self, which: Numbers) -> Rulings:
+        """Decide some sets.
+
+        One ruling for ``<any-other>`` and every operation, and one for each host that an ACL which
+        answers the operation names; there the best of both decides.
+        """
+        sets, size = self.sets, len(which)
+        row, at = sets.own.elements(which)
+        own = _unite(self.prepared, row, sets.own_group[at], sets.met_last[which][row], size)
+        of_class = sets.of_class[which]
+        holds = np.flatnonzero(of_class != NO_SET)
+        best = own.best.better(self.of_classes.best.take(of_class[holds]).least(holds, size))
+        class_row, class_at = self.of_classes.lists.elements(of_class[holds])
+        owners, hosts, at_host = _best_by_host(
+            np.concatenate([own.lists.owners(), holds[class_row]]),
+            np.concatenate([own.host, self.of_classes.host[class_at]]),
+            _concat(own.best_at_host, self.of_classes.best_at_host.take(class_at)),
         )
-    )
+        answered, answers = np.nonzero((at_host.deny != NONE) | (at_host.allow != NONE))
+        at_host = at_host.better(best.take(owners))
 
-
-def best_of_hosts(
-    parts: DataFrame,
-    best: DataFrame,
-    count: int,
-    wildcards: Wildcards,
-    *,
-    heirs: DataFrame | None = None,
-    late: Late,
-    semantics: Semantics,
-    partitions: int,
-) -> DataFrame:
-    """Return what is best in the groups of a ruleset, a row per host that one of them names.
-
-    They lie by their fingerprints over as many parts as the contents do, so that neither these nor
-    what comes of them moves.
-
-    Args:
-        parts: (set1, set2, pair, group_no), see ``rulesets.parts_of``.
-        best: result of ``best.of_named_hosts``.
-        count: how many rows that are.
-        wildcards: the patterns that may be met last.
-        heirs: such rows that the rulesets have from their classes, if they do.
-        late: for which resources they are.
-        semantics: names the deciding ACL.
-        partitions: over how many the contents of rulesets are spread.
-    """
-    own = join_known(parts, best, "group_no", are_few=is_small(count)).select(
-        *SET, "host_no", *moved_back(wildcards, late)
-    )
-    own = own.repartition(partitions, *SET)
-    rows = own if heirs is None else own.unionByName(heirs)
-    return rows.groupBy(*SET, "host_no").agg(*best_of_best(semantics))
-
-
-def inherited(contents: DataFrame, of_classes: DataFrame) -> DataFrame:
-    """Return what rulesets have from their classes for named hosts; see ``best_of_hosts``."""
-    shared = of_classes.withColumnsRenamed({"set1": "class1", "set2": "class2"})
-    return (
-        contents.select(*SET, "class1", "class2")
-        .join(shared, on=["class1", "class2"], how="inner")
-        .drop("class1", "class2")
-    )
-
-
-def decide_rulesets(
-    contents: DataFrame, named: DataFrame, operations: DataFrame, semantics: Semantics
-) -> DataFrame:
-    """Return the rulings of all rulesets that hold an ACL, the ACL by its precedence.
-
-    One for ``<any-other>`` and every operation, and one for each host that an ACL answering the
-    operation names; there the best of both decides.
-
-    Args:
-        contents: (set1, set2, ruleset_id, resource_type) and what is best for any other host.
-        named: result of ``best_of_hosts``.
-        operations: the operations of each resource type.
-        semantics: names the deciding ACL.
-    """
-    of_any = contents.select(*SET, "ruleset_id", "resource_type", *_arrays())
-    others = of_any.withColumn("host_no", F.lit(ANY_HOST_NO))
-    of_hosts = named.select(*SET, "host_no", *_arrays())
-    for_hosts = of_any.withColumnsRenamed(
-        {"denies": "other_denies", "allows": "other_allows"}
-    ).join(of_hosts, on=[*SET], how="inner")
-    deny, allow = _at("denies"), _at("allows")
-    return (
-        others.unionByName(for_hosts, allowMissingColumns=True)
-        .join(operations, on="resource_type", how="inner")
-        .where((F.col("host_no") == ANY_HOST_NO) | F.coalesce(deny, allow).isNotNull())
-        .select(
-            "ruleset_id",
-            "host_no",
-            "operation",
-            better_deny(deny, _at("other_denies")).alias("deny"),
-            better_allow(allow, _at("other_allows"), semantics).alias("allow"),
+        operations = _OPERATIONS_OF[sets.resource_type[which]]
+        asked, operation = np.nonzero(np.arange(OPERATIONS)[None, :] < operations[:, None])
+        deny = np.concatenate([best.deny[asked, operation], at_host.deny[answered, answers]])
+        allow = np.concatenate([best.allow[asked, operation], at_host.allow[answered, answers]])
+        denied, allowed = deny != NONE, allow != NONE
+        precedence = np.where(denied, deny, allow * self.prepared.sign)
+        number = precedence & ((1 << BITS_OF_ACL) - 1)
+        return Rulings(
+            set=np.concatenate([asked, owners[answered]]),
+            host=np.concatenate([np.full(len(asked), ANY_HOST), hosts[answered]]),
+            operation=np.concatenate([operation, answers]),
+            is_allowed=allowed & ~denied,
+            acl=np.where(denied | allowed, number, NO_ACL),
         )
-    )
 
-
-def name_rulings(decided: DataFrame, acl_ids: DataFrame, count: int, hosts: DataFrame) -> DataFrame:
-    """Return ``explain_ruling`` rows: decision, rule, and the ACL of each precedence.
-
-    Args:
-        decided: result of ``decide_rulesets``.
-        acl_ids: (acl_no, acl_id).
-        count: how many these are.
-        hosts: (host_no, host).
-    """
-    denied, allowed = F.col("deny").isNotNull(), F.col("allow").isNotNull()
-    acl_no, are_few = acl_no_of(F.coalesce("deny", "allow")), are_few_texts(count)
-    if not are_few:
-        # A null would send all that no ACL answers, most rows, into one task of the join.
-        nowhere = F.xxhash64("ruleset_id", "operation").bitwiseOR(F.lit(-1 << 63))
-        acl_no = F.coalesce(acl_no, nowhere)
-    ids = acl_ids.select(
-        F.col("acl_no").cast("bigint").alias("acl_no"), F.col("acl_id").alias("deciding_acl_id")
-    )
-    numbered = decided.withColumn("acl_no", acl_no)
-    return (
-        join_known(numbered, ids, "acl_no", are_few=are_few, how="left")
-        .join(hosts, on="host_no", how="left")
-        .withColumns(
-            {
-                "host": F.coalesce("host", F.lit(ANY_OTHER)),
-                "decision": F.when(allowed & ~denied, ALLOWED).otherwise(DENIED),
-                "rule": F.when(denied | allowed, MATCHING_ACL).otherwise(DEFAULT_DENY),
-            }
+    def parts(self, which: Numbers, most: int) -> Iterator[Numbers]:
+        """Cut sets into parts, so that to decide one looks at about so many rows at most."""
+        groups = self.prepared.groups
+        hosts = groups.at_host.counts
+        row, at = self.sets.own.elements(which)
+        looks = (
+            np.bincount(row, weights=1 + hosts[self.sets.own_group[at]], minlength=len(which))
+            + np.append(self.of_classes.lists.counts, 0)[self.sets.of_class[which]]
         )
-        .select(*RULING)
+        ends = np.cumsum(looks + 1)
+        start = 0
+        while start < len(which):
+            before = ends[start - 1] if start else 0
+            end = max(start + 1, int(np.searchsorted(ends, before + most, "right")))
+            yield which[start:end]
+            start = end
+
+
+def _unite(p: Prepared, owners: Numbers, groups: Numbers, met_last: Numbers, size: int) -> _OfHosts:
+    """Return what is best of the groups of owners, sorted numbers below a size."""
+    of_denies, of_allows = p.met_last
+    moves = (
+        (met_last > NEVER) & of_denies[groups],
+        (met_last == AMONG_ALL) & of_allows[groups],
     )
+    best = _moved_back(p.groups.best.take(groups), moves, p.sign).least(owners, size)
+    row, at = p.groups.at_host.elements(groups)
+    moves = (moves[0][row], moves[1][row])
+    owners, hosts, at_host = _best_by_host(
+        owners[row], p.groups.host[at], _moved_back(p.groups.best_at_host.take(at), moves, p.sign)
+    )
+    return _OfHosts(best, Lists.of(owners, size), hosts, at_host)
 
 
-def _column(criterion: Criterion, semantics: Semantics) -> Column:
-    """Return a criterion's column: id and operation by their texts, a permission by its code."""
-    if criterion.fields in (("acl_id",), ("operation",)):
-        return F.col(*criterion.fields)
-    if criterion.fields != ("permission_type",):
-        return F.col(criterion.column)
-    order = Order("", semantics)
-    known = [(name, criterion.key(order, name)) for name in AclPermissionType.__members__]
-    ranks = F.create_map(*[F.lit(value) for pair in known for value in pair])
-    return F.coalesce(ranks[F.col("permission_type")], F.lit(criterion.key(order, "UNKNOWN")))
+def _best_by_host(owners: Numbers, hosts: Numbers, best: Best) -> tuple[Numbers, Numbers, Best]:
+    """Return each different owner and host, sorted, with what is best of its rows."""
+    order = order_of([owners, hosts])
+    owners, hosts = owners[order], hosts[order]
+    first = first_places(owners, hosts) if len(owners) else owners
+    number = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(owners))))
+    return owners[first], hosts[first], best.take(order).least(number, len(first))
 
 
-def _arrays() -> tuple[Column, Column]:
-    return F.array(*DENY).alias("denies"), F.array(*ALLOW).alias("allows")
+def _moved_back(best: Best, moves: tuple[Flags, Flags], sign: np.int64) -> Best:
+    """Put what the broker meets last behind all else; ``best`` is changed."""
+    for values, is_late, by in (
+        (best.deny, moves[0], _MET_LAST),
+        (best.allow, moves[1], sign * _MET_LAST),
+    ):
+        if is_late.any():
+            values[is_late[:, None] & (values != NONE)] += by
+    return best
 
 
-def _at(precedences: str) -> Column:
-    return F.get(F.col(precedences), F.col("operation_no"))
+def _concat(one: Best, other: Best) -> Best:
+    return Best(np.concatenate([one.deny, other.deny]), np.concatenate([one.allow, other.allow]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
 
 from aclkit.model.semantics import BROKER, Semantics
 from aclkit.pipeline.inventory.identity import PrincipalClasses, classify
@@ -62,39 +61,3 @@ class Scope:
     def pairs(self) -> int:
         """How many (principal, resource) are asked about."""
         return len(self.inventory.principals) * len(self.inventory.resources)
-
-    @property
-    def class_pairs(self) -> int:
-        """How many (principal class, resource) there are."""
-        return len(self.classes.texts_of) * len(self.inventory.resources)
-
-    @property
-    def partitions(self) -> int:
-        """Over how many parts pairs are spread: one where they are few.
-
-        So many that what a task sorts and groups, perhaps a quarter of its pairs, stays in memory.
-        """
-        by_pairs = self.pairs // _PAIRS_OF_A_PART
-        by_patterns = len(self.texts.patterns) // _PATTERNS_OF_A_PART
-        by_acls = self.acls // _ACLS_OF_A_PART
-        some = max(1, min(_SOME_PARTS, max(by_pairs, by_patterns, by_acls)))
-        return max(some, self.pairs // _MOST_PAIRS_OF_A_PART)
-
-    @property
-    def shuffled_over(self) -> int:
-        """Over how many parts rulesets are spread, and all that goes by their contents."""
-        return min(self.partitions, _MOST_SHUFFLED_PARTS)
-
-    @property
-    def is_large(self) -> bool:
-        """Whether the pairs are too many to be kept in memory as rows."""
-        return self.pairs > _PAIRS_IN_ROWS
-
-
-_PAIRS_OF_A_PART: Final = 400_000
-_PATTERNS_OF_A_PART: Final = 20_000
-_ACLS_OF_A_PART: Final = 300_000
-_SOME_PARTS: Final = 16
-_MOST_PAIRS_OF_A_PART: Final = 4_000_000
-_MOST_SHUFFLED_PARTS: Final = 64
-_PAIRS_IN_ROWS: Final = 64_000_000

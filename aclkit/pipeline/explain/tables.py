@@ -1,22 +1,16 @@
-"""Inventory and pairs → the rows of the explain tables."""
+"""The inventory of a scope → the rows of its tables."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-from pyspark.sql import DataFrame, SparkSession
 
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.principal import parse_principal
-from aclkit.pipeline.explain.fixed import fixed_rulesets
-from aclkit.pipeline.explain.pairing import Pairing
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.identity import match_hosts
-from aclkit.runtime.frame import local_frame
-from aclkit.warehouse.schemas import TABLES
 
 
 def of_inventory(scope: Scope) -> dict[str, list[tuple[Any, ...]]]:
@@ -50,23 +44,6 @@ def of_inventory(scope: Scope) -> dict[str, list[tuple[Any, ...]]]:
 def digest_of(rows: Mapping[str, Sequence[Sequence[Any]]]) -> str:
     """Return a digest of rows: equal ones need not be written again."""
     return hashlib.sha256(repr(rows).encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def of_pairing(spark: SparkSession, pairing: Pairing) -> dict[str, DataFrame]:
-    """Return the rows of the tables of pairs and of the rulesets that hold for them."""
-    fixed = of_driver(spark, "ruleset", fixed_rulesets())
-    contents = pairing.contents.unionByName(pairing.class_contents)
-    return {
-        "explain_pair": pairing.pairs,
-        "explain_class_pair": pairing.class_pairs,
-        "ruleset": contents.select(*fixed.columns).unionByName(fixed),
-    }
-
-
-def of_driver(spark: SparkSession, table: str, rows: Iterable[Sequence[Any]]) -> DataFrame:
-    """Make a frame of rows of a table, the cluster aside, that the driver holds."""
-    _, *columns = TABLES[table].columns
-    return local_frame(spark, list(rows), ", ".join(f"{name} {kind}" for name, kind, _ in columns))
 
 
 def _common(entry: Entry) -> tuple[bool, str, str | None, dict[str, str]]:

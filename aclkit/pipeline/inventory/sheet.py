@@ -165,7 +165,8 @@ class _Lines:
         return line
 
 
-def _read_parquet(data: bytes, path: str, columns: Columns) -> Iterator[Mapping[str, Any]]:
+def read_parquet(data: bytes, path: str, columns: Columns) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a Parquet file, apart and within limits; see ``parquet_batches``."""
     names, batches = parquet_batches(data, path, most_rows=MOST_ROWS, most_bytes=LARGEST_DATA)
     return batch_rows(columns.rename(names, path), batches, path)
 
@@ -176,5 +177,5 @@ _READERS: Final[dict[str, Callable[[bytes, str, Columns], Iterator[Mapping[str, 
     ".csv": _read_csv,
     ".jsonl": _read_jsonl,
     ".json": _read_jsonl,
-    ".parquet": _read_parquet,
+    ".parquet": read_parquet,
 }

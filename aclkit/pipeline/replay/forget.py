@@ -4,33 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
-
-from pyspark.sql import Column
-from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.model.counting import number_of
 from aclkit.model.facts import RECORD, SNAPSHOT, UNREADABLE
+from aclkit.pipeline.replay.engine import Offsets, Origin
 from aclkit.pipeline.replay.history_plan import describe_spans
 from aclkit.pipeline.replay.ranges import END, Range
 from aclkit.pipeline.sources.source_kinds import SOURCE_KINDS
-
-
-@dataclass(frozen=True, slots=True)
-class Offsets:
-    """Offsets ``start`` ≤ o < ``stop``, whatever they were read from."""
-
-    start: int
-    stop: int
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """A source as ``acl_log.source`` names it, or the folder that it lies in."""
-
-    source: str
 
 
 def parse_forget(text: str) -> Offsets | Origin:
@@ -59,14 +41,6 @@ def extent_of(item: Offsets, known: Sequence[Range]) -> tuple[list[tuple[int, in
     span = (item.start, min(item.stop, end))
     ends = {r.to_offset for r in known if r.fact == SNAPSHOT}
     return [span] if span[0] < span[1] else [], {n for n in ends if item.start <= n < item.stop}
-
-
-def is_of(item: Offsets | Origin) -> Column:
-    """Whether a row is of a source, or of offsets."""
-    if isinstance(item, Offsets):
-        return (F.col("log_offset") >= item.start) & (F.col("log_offset") < item.stop)
-    folder = f"{item.source.rstrip('/')}/"
-    return (F.col("source") == item.source) | F.col("source").startswith(folder)
 
 
 def note_on(

@@ -12,7 +12,6 @@ from aclkit.errors import DataError, UsageError
 from aclkit.model.broker_settings import require_known_authorizer
 from aclkit.model.counting import number_of
 from aclkit.model.facts import ADD_ACL, REJECT, SourceRow
-from aclkit.pipeline.replay.early import EarlyRows, read_early
 from aclkit.pipeline.replay.imprint import Imprint
 from aclkit.pipeline.sources.files import require_file
 from aclkit.pipeline.sources.items import WorkItem, items_of
@@ -47,7 +46,6 @@ class Intake:
         ask: asks a live source.
         not_honoured: keys of the client's configuration that are passed over.
         allow_empty: a listing may have no ACLs, whatever was known before.
-        early: rows of the items, where they are read while Spark starts.
         imprint: of what they hold, where it was taken.
     """
 
@@ -59,7 +57,6 @@ class Intake:
     ask: Callable[[], Listing] | None = None
     not_honoured: tuple[str, ...] = ()
     allow_empty: bool = False
-    early: EarlyRows | None = None
     imprint: Imprint | None = None
 
     @property
@@ -75,10 +72,6 @@ class Intake:
             return None
         told = Told(brokers=listing.brokers, metadata_version=listing.metadata_version)
         return RunSettings(told=told)
-
-    def read_early(self) -> Intake:
-        """Begin to read the files of a log, if they are small; best before Spark is started."""
-        return replace(self, early=read_early(self.items))
 
     def list_again(self) -> list[WorkItem]:
         """List the files of the sources as they are now."""

@@ -1,4 +1,4 @@
-"""Many small systems in one: Spark plans once for all of them, and decides each as if alone.
+"""Many small systems in one warehouse: each is decided as if alone.
 
 Each system's patterns and resources begin with letters of its own, so no ACL reaches another's
 resource. LITERAL ``*`` becomes PREFIXED with these letters alone: the last one in Kafka's order as
@@ -13,20 +13,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from aclkit.model.acl import Acl, Request
 from aclkit.model.cidr import is_any_other
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.pipeline.explain import tables
-from aclkit.pipeline.explain.deciding import decide_all
+from aclkit.pipeline.explain.deciding import decide
+from aclkit.pipeline.explain.engines import InThisProcess
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.survey import Given, Texts, survey
+from aclkit.pipeline.plan import Plan
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
-from tests.pipeline.explain.frames import acl_frame
+from tests.pipeline.explain.decided import acl_table
 
 Answer = tuple[str, str, str | None]
 """Decision, rule, and the id of the deciding ACL."""
@@ -78,8 +79,7 @@ def take_scope(
     )
 
 
-def decide_by_spark(
-    spark: SparkSession,
+def decide_by_kernel(
     place: Path,
     acls: Sequence[Acl],
     requests: Sequence[Request],
@@ -88,16 +88,16 @@ def decide_by_spark(
     allow_everyone: bool,
 ) -> list[Answer]:
     """Decide everything of a scope, and return the answers to the requests, in their order."""
-    output = Output.of(Store(spark, str(place)), scope)
+    output = Output(store=Store(None, str(place)), cluster_id=scope.cluster_id)
     for name, rows in tables.of_inventory(scope).items():
         output.write_rows(name, rows)
-    acl_rows = acl_frame(spark, acls)
-    decide_all(scope, lambda: acl_rows, output, allow_everyone=allow_everyone)
+    here = InThisProcess(Plan(entries=1_000))
+    decide(scope, acl_table(acls), output.store, here, allow_everyone=allow_everyone)
     return _answers(output, requests)
 
 
 def _answers(output: Output, requests: Sequence[Request]) -> list[Answer]:
-    """Ask the view ``explain`` over what Spark decided by DuckDB, as questions do: in a moment."""
+    """Ask the view ``explain`` over what was decided, as questions do."""
     keys, answer = ", ".join(ASKED), "decision, rule, deciding_acl_id"
     columns = {name: [getattr(request, name) for request in requests] for name in ASKED}
     asked = pa.table({"number": range(len(requests)), **columns})

@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple, fields
+from collections.abc import Sequence
 from typing import Any
 
 from chispa.schema_comparer import assert_schema_equality
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.semantics import KIP_1042, Semantics
-from aclkit.pipeline.explain.frames import texts_of_acls
-from aclkit.pipeline.explain.reach import number_acls
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import ALWAYS, FILE, Entry
 from aclkit.pipeline.inventory.survey import Inventory, Texts
 from aclkit.runtime.arrow import arrow_table
-from aclkit.runtime.frame import local_frame, struct_of
-
-ACL_DDL = ", ".join(f"{name} STRING" for name in Acl.__slots__)
+from aclkit.runtime.frame import struct_of
 
 COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 """How plans of all but tiny runs are made; the session of the tests walks its plans."""
-
-
-def acl_frame(spark: SparkSession, acls: Iterable[Acl]) -> DataFrame:
-    """ACLs alive, as columns."""
-    return local_frame(spark, [astuple(acl) for acl in acls], ACL_DDL)
-
-
-def numbered_acls(spark: SparkSession, scope: Scope, acls: Iterable[Acl]) -> DataFrame:
-    """ACLs alive, with their numbers and ranks."""
-    texts = texts_of_acls(spark, scope.texts, scope.semantics)
-    return number_acls(acl_frame(spark, acls), *texts)
 
 
 def must_hold(frame: DataFrame, rows: Sequence[Sequence[Any]], ddl: str) -> None:
@@ -83,14 +67,3 @@ def scope_of(
         semantics=semantics,
         super_users=super_users,
     )
-
-
-def in_parts(scope: Scope, parts: int) -> Scope:
-    """The same scope, as if it were large enough for so many parts."""
-
-    class Large(Scope):
-        @property
-        def partitions(self) -> int:
-            return parts
-
-    return Large(**{one.name: getattr(scope, one.name) for one in fields(scope)})

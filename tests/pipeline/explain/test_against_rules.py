@@ -12,14 +12,12 @@ from aclkit.model.cidr import any_other_in, parse_range
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings
-from aclkit.pipeline.explain import materialize as materialize_module
 from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
 from aclkit.pipeline.explain.materialize import materialize
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.rules import decide
-from aclkit.warehouse import store
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run
 from tests.factories import exactly, history_row
@@ -65,7 +63,6 @@ CASES = {
     "ranges-beside-globs": (replace(KIP_1042, cidr_hosts=True), True),
 }
 """Few, because each is a materialize: presets, allow.everyone, and settings of their own."""
-ALL_BY_SPARK = "kip-1042"
 
 
 def random_acl(random_, number, hosts=ACL_HOSTS):
@@ -96,29 +93,13 @@ def write_acls(run, acls):
     run.store.replace_rows("acl_history", rows, run.cluster_id)
 
 
-@pytest.fixture(scope="module", params=["by-spark", "on-driver"])
-def explained(request, _session, tmp_path_factory):
+@pytest.fixture(scope="module")
+def explained(tmp_path_factory):
     """Each case's ACLs and cells; all of them are clusters of one warehouse."""
     found = {}
     warehouse = str(tmp_path_factory.mktemp("rules"))
-    above = [entry for entry in GIVEN[RESOURCES] if entry.name != "!"]
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        begin_run(_session, warehouse, "materialize", lock_timeout=0) as run,
-    ):
-        other = "decide_whole" if request.param == "by-spark" else "decide_all"
-        patch.setattr(materialize_module, other, lambda *_, **__: None)
-        few, held = store.MOST_COLLECTED, materialize_module.MOST_ACLS_HELD
+    with begin_run(None, warehouse, "materialize", lock_timeout=0) as run:
         for case, (semantics, allow_everyone) in CASES.items():
-            # Of what Spark decides the driver reads the ACLs and writes small tables; of one case
-            # Spark does both.
-            is_all_sparks = case == ALL_BY_SPARK
-            patch.setattr(store, "MOST_COLLECTED", -1 if is_all_sparks else few)
-            patch.setattr(materialize_module, "MOST_ACLS_HELD", -1 if is_all_sparks else held)
-            given = Given(entries=GIVEN, extend=True)
-            if request.param == "on-driver" and semantics.deciding_acl == BROKER:
-                # With names below "*", such as ACLs have too, a broker's order is Spark's work.
-                given = Given(entries={PRINCIPALS: GIVEN[PRINCIPALS], RESOURCES: above})
             acls = random_acls(case, RANGES if semantics.cidr_hosts else ACL_HOSTS)
             run.cluster_id = case
             write_acls(run, acls)
@@ -128,7 +109,7 @@ def explained(request, _session, tmp_path_factory):
             options = MaterializeOptions(
                 settings=settings,
                 reading=exactly(semantics),
-                given=given,
+                given=Given(entries=GIVEN, extend=True),
                 dense="always",
             )
             materialize(run, take_inventory(run, options), options)
@@ -141,7 +122,6 @@ def explained(request, _session, tmp_path_factory):
     return {case: (*found[case], cells[case]) for case in CASES}
 
 
-@pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("case", CASES)
 def test_every_cell_of_explain_is_what_the_rule_says(explained, case):
     acls, settings, semantics, cells = explained[case]
@@ -157,7 +137,6 @@ def test_every_cell_of_explain_is_what_the_rule_says(explained, case):
     assert wrong == []
 
 
-@pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("case", CASES)
 def test_cells_are_the_whole_cross_product_once(explained, case):
     *_, cells = explained[case]
@@ -169,7 +148,6 @@ def test_cells_are_the_whole_cross_product_once(explained, case):
     assert len(keys) == len(principals) * len(hosts) * operations
 
 
-@pytest.mark.usefixtures("spark")
 def test_random_acls_exercise_every_rule_and_any_other(explained):
     rules, others = set(), set()
     for *_, cells in explained.values():
@@ -182,7 +160,6 @@ def test_random_acls_exercise_every_rule_and_any_other(explained):
     assert others == {ANY_OTHER, ANY_OTHER_PRINCIPAL}
 
 
-@pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("case", ["ranges", "ranges-beside-globs"])
 def test_what_no_acl_names_within_a_range_is_asked_about(explained, case):
     acls, *_, cells = explained[case]

@@ -10,7 +10,7 @@ from aclkit.pipeline.explain.decided import take_inventory
 from aclkit.pipeline.explain.materialize import materialize
 from aclkit.warehouse.run import begin_run, publish
 from tests.pipeline.explain.test_against_rules import GIVEN, random_acls, write_acls
-from tests.pipeline.explain.test_incremental import options
+from tests.pipeline.explain.test_nights import options
 
 
 @pytest.mark.slow

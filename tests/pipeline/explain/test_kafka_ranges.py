@@ -12,7 +12,7 @@ from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import MATCHING_ACL
 from tests.factories import request
 from tests.kafka_answers import SETS_WITH_RANGES, read_worlds
-from tests.pipeline.explain.folded import decide_by_spark, fold_acl, fold_name, take_scope
+from tests.pipeline.explain.folded import decide_by_kernel, fold_acl, fold_name, take_scope
 from tests.rules.decide.test_kafka_cidr import KAFKA_4_4
 
 ADMIN, NO_ADMIN = "User:admin", "User:admin_"
@@ -51,11 +51,11 @@ def all_worlds_of(allow_everyone, most):
     return settings, *[first + second for first, second in zip(*both, strict=True)]
 
 
-def differing(spark, place, allow_everyone, most):
+def differing(place, allow_everyone, most):
     """Return how many decisions were compared, and those that are not Kafka's."""
     settings, acls, asked, answers = all_worlds_of(allow_everyone, most)
     scope = take_scope(acls, asked, settings, KAFKA_4_4)
-    found = decide_by_spark(spark, place, acls, asked, scope, allow_everyone=allow_everyone)
+    found = decide_by_kernel(place, acls, asked, scope, allow_everyone=allow_everyone)
     compared = list(zip(asked, found, answers, strict=True))
     return len(compared), [case for case in compared if case[1] != case[2]]
 
@@ -79,12 +79,12 @@ def test_folded_sets_are_decided_as_each_alone(allow_everyone):
 
 
 @SETTINGS
-def test_30_sets_are_decided_as_by_kafka(spark, tmp_path, allow_everyone):
-    assert differing(spark, tmp_path, allow_everyone, 15) == (40 * 30, [])
+def test_30_sets_are_decided_as_by_kafka(tmp_path, allow_everyone):
+    assert differing(tmp_path, allow_everyone, 15) == (40 * 30, [])
 
 
 @pytest.mark.slow
 @SETTINGS
-def test_all_sets_are_decided_as_by_kafka(spark, tmp_path, allow_everyone):
+def test_all_sets_are_decided_as_by_kafka(tmp_path, allow_everyone):
     sets = SETS[allow_everyone, ()] + SETS[allow_everyone, (ADMIN,)]
-    assert differing(spark, tmp_path, allow_everyone, None) == (40 * sets, [])
+    assert differing(tmp_path, allow_everyone, None) == (40 * sets, [])

@@ -20,7 +20,7 @@ from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.match import host_matches
 from tests.factories import acl, request
-from tests.pipeline.explain.folded import decide_by_spark, fold_acl, fold_name, take_scope
+from tests.pipeline.explain.folded import decide_by_kernel, fold_acl, fold_name, take_scope
 
 SYSTEMS = 200
 REQUESTS = 25
@@ -122,7 +122,7 @@ def answer(ruling):
     return ruling.decision, ruling.rule, ruling.acl.acl_id if ruling.acl else None
 
 
-def check(spark, place, semantics, settings, systems, seed):
+def check(place, semantics, settings, systems, seed):
     """Decide systems in three ways; return how many answers hang on ranges, and who was asked of.
 
     What stands for no one address is asked of its witness as well.
@@ -141,12 +141,12 @@ def check(spark, place, semantics, settings, systems, seed):
     scope = take_scope(every, requests, settings, semantics, asking)
     witness = {entry.name: entry.witness or entry.name for entry in scope.inventory.hosts}
     indexes = {system: AclIndex.of(own, semantics) for system, own in acls.items()}
-    by_spark = decide_by_spark(
-        spark, place, every, requests, scope, allow_everyone=settings.allow_everyone
+    by_kernel = decide_by_kernel(
+        place, every, requests, scope, allow_everyone=settings.allow_everyone
     )
     otherwise = replace(semantics, cidr_hosts=not semantics.cidr_hosts)
     hanging = 0
-    for (system, each), found in zip(asked, by_spark, strict=True):
+    for (system, each), found in zip(asked, by_kernel, strict=True):
         expected = answer(decide(acls[system], each, settings, semantics))
         at_witness = replace(each, host=witness[each.host])
         assert answer(indexes[system].decide(each, settings)) == expected, each
@@ -163,10 +163,10 @@ def settings_of(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_specification_index_and_spark_answer_the_same(spark, tmp_path, case):
+def test_specification_index_and_kernel_answer_the_same(tmp_path, case):
     semantics, settings = settings_of(case)
     systems = range(SYSTEMS)[list(CASES).index(case) :: len(CASES)]
-    hanging, hosts = check(spark, tmp_path, semantics, settings, systems, case)
+    hanging, hosts = check(tmp_path, semantics, settings, systems, case)
     assert hanging > 50
     assert ANY_OTHER in hosts
     within = {host for host in hosts if host.startswith("<any-other in ")}
@@ -175,6 +175,6 @@ def test_specification_index_and_spark_answer_the_same(spark, tmp_path, case):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
-def test_they_answer_the_same_for_all_200_systems_in_each_case(spark, tmp_path, case):
+def test_they_answer_the_same_for_all_200_systems_in_each_case(tmp_path, case):
     semantics, settings = settings_of(case)
-    assert check(spark, tmp_path, semantics, settings, range(SYSTEMS), f"all {case}")[0] > 200
+    assert check(tmp_path, semantics, settings, range(SYSTEMS), f"all {case}")[0] > 200

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +9,7 @@ from typing import Any
 from aclkit.model.acl import Acl, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
-from aclkit.pipeline.explain.affected import find_affected
 from aclkit.pipeline.explain.changes import changed_accesses, tables_of_changes
-from aclkit.pipeline.explain.incremental import AMENDED, amend, decide_affected
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.rules.decide.rules import decide
 from aclkit.warehouse.views import PAST, PAST_TABLES, explain_sql, sql_of
@@ -22,8 +19,6 @@ from tests.pipeline.explain.memory import Memory
 
 Cell = tuple[str, str, str, str, str]
 """Principal, host, operation, resource type and name."""
-
-INVENTORY = ("principal", "host", "resource", "host_match")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,25 +64,17 @@ class Night:
 
 @dataclass(frozen=True)
 class TwoRuns:
-    """The tables of both runs, the second one's decided as a run after another one does.
+    """The tables of both runs.
 
     Attributes:
         was: the first run's.
         now: the second one's.
-        whole: the second one's where everything is decided anew.
-        is_incremental: whether only what is affected was decided.
         changes: the rows of ``access_change``.
     """
 
     was: Memory
     now: Memory
-    whole: Memory
-    is_incremental: bool
     changes: list[dict[str, Any]]
-
-    def differing_tables(self) -> list[str]:
-        """Name the tables that are not those of deciding everything anew."""
-        return [name for name in AMENDED if _rows(self.now, name) != _rows(self.whole, name)]
 
     def explained(self) -> dict[Cell, tuple[str, str, str | None]]:
         """Every decision of the second run."""
@@ -115,13 +102,11 @@ class TwoRuns:
 
 
 def run_twice(first: Night, second: Night) -> TwoRuns:
-    """Decide a cluster twice, the second time what the changes affect where that will do."""
-    was = decided(first.scope, first.acls)
-    whole = decided(second.scope, second.acls)
-    now = _next_run(was, whole, first, second)
+    """Decide a cluster twice, and find what changed."""
+    was, now = (decided(night.scope, night.acls) for night in (first, second))
     memory = Memory()
     for name, (table, _) in tables_of_changes({}, {}).items():
-        of = was if name.startswith("was_") else now or whole
+        of = was if name.startswith("was_") else now
         memory.give(name, of.arrow(f"FROM {table}"))
     found = changed_accesses(
         memory,
@@ -129,33 +114,7 @@ def run_twice(first: Night, second: Night) -> TwoRuns:
         rules_changed=False,
         hosts_changed=first.scope.inventory.digest() != second.scope.inventory.digest(),
     )
-    return TwoRuns(was, now or whole, whole, now is not None, found.read_all().to_pylist())
-
-
-def _next_run(was: Memory, whole: Memory, first: Night, second: Night) -> Memory | None:
-    """Amend the tables of the first run; None where the second decides everything anew."""
-    if first.super_users != second.super_users:
-        return None
-    memory = Memory()
-    for name in (*AMENDED, *INVENTORY):
-        memory.give(f"of_{name}", was.arrow(f"FROM {name}"))
-        memory.connection.execute(f"CREATE TABLE {name} AS FROM of_{name}")
-    memory.give("was_history", was.arrow("FROM acl_history"))
-    memory.give("acl_history", whole.arrow("FROM acl_history"))
-    found = find_affected(second.scope, memory)
-    if found is None:
-        return None
-    changes = decide_affected(second.scope, found, memory)
-    assert changes is not None
-    amend(memory, changes)
-    for name in INVENTORY:
-        memory.connection.execute(f"DROP TABLE {name}")
-        memory.give(name, whole.arrow(f"FROM {name}"))
-    return memory
-
-
-def _rows(memory: Memory, name: str) -> Counter[str]:
-    return Counter(map(repr, memory.rows(f"FROM {name}")))
+    return TwoRuns(was, now, found.read_all().to_pylist())
 
 
 def _explained(memory: Memory) -> dict[Cell, tuple[str, str, str | None]]:

@@ -103,20 +103,17 @@ def test_a_task_that_nobody_follows_reads_all_the_same(samples):
     assert found == len(list(read_item(item)))
 
 
-def test_the_step_that_reads_a_source_is_followed_and_no_longer(samples, terminal, monkeypatch):
+def test_the_step_that_reads_a_source_is_followed_and_no_longer(samples, terminal):
     items = [WorkItem(kind=kind, path=str(path)) for kind, path in samples.items()]
     seen = []
 
-    def frame(_spark, _items, _early, board):
+    def read(_items, board):
         ReadProgress(board, 0).add(samples[SEGMENT].stat().st_size, 915)
         seen.append(measure())
-        return SimpleNamespace(unpersist=lambda: None), None
 
-    monkeypatch.setattr(source_rows, "_frame", frame)
-    monkeypatch.setattr(source_rows.facts, "raise_failures", lambda _: None)
-    intake = SimpleNamespace(items=items, early=None)
-    with source_rows.source_rows(None, intake, lambda _: True):
-        assert measure() == ""
+    engine = SimpleNamespace(read=read, failure=lambda _: None)
+    source_rows.source_rows(engine, SimpleNamespace(items=items), lambda _: True)
+    assert measure() == ""
     assert seen[0].startswith("0 of 4 files, 915 records read, ")
 
 

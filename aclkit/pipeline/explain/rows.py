@@ -1,0 +1,159 @@
+"""Pairs, sets and rulings in numbers → rows of the contract, in columns of Arrow. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from aclkit.model.acl import ANY_OTHER
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.pipeline.explain.arrays import Numbers
+from aclkit.pipeline.explain.default_rulesets import NONE, OTHER
+from aclkit.pipeline.explain.groups import hashed, joined, list_array
+from aclkit.pipeline.explain.pairing import NO_SET, TYPES, Paired, Sets
+from aclkit.pipeline.explain.prepared import AMONG_ALL, AMONG_DENIES, Prepared
+from aclkit.pipeline.explain.rulings import NO_ACL, Rulings
+from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY, DENIED, MATCHING_ACL
+
+ROWS_OF_A_PART: Final = 400_000
+"""About so many pairs, a range of resources, are sorted by principal: so questions about one
+resource or one principal read a few row groups."""
+
+_WORD_OF: Final = {AMONG_DENIES: "deny", AMONG_ALL: "all"}
+_OPERATIONS: Final = [name for of_type in TYPES for name in OPERATIONS_OF_TYPE[of_type]]
+_FIRST_OF_TYPE: Final = np.cumsum([0, *(len(OPERATIONS_OF_TYPE[of_type]) for of_type in TYPES)])
+
+
+def group_rows(p: Prepared) -> pa.Table:
+    """Return the rows of ``ruleset_group``."""
+    resource_types, kinds, names = (
+        _texts([pattern[part] for pattern in p.patterns]) for part in range(3)
+    )
+    pattern = pa.array(p.groups.pattern)
+    return pa.table(
+        {
+            "cluster_id": pa.repeat(p.cluster_id, len(pattern)),
+            "group_id": p.groups.ids,
+            "resource_type": resource_types.take(pattern),
+            "resource_name": names.take(pattern),
+            "pattern_type": kinds.take(pattern),
+            "principal": _take(_texts(p.acl_principals), p.groups.principal),
+            "acl_ids": p.groups.acl_ids,
+        }
+    )
+
+
+def pair_rows(p: Prepared, paired: Paired, ids: pa.Array) -> Iterator[pa.Table]:
+    """Yield the rows of ``explain_pair`` in parts; ``ids`` are those of the sets."""
+    principals = _texts(p.principals)
+    for subject, resource, number in paired.pairs(ROWS_OF_A_PART):
+        yield pa.table(
+            {
+                "cluster_id": _same(p.cluster_id, len(subject)),
+                "principal": _few(principals, subject),
+                **_names(paired, resource),
+                "ruleset_id": _few(ids, number),
+            }
+        )
+
+
+def class_pair_rows(p: Prepared, paired: Paired, ids: pa.Array) -> pa.Table:
+    """Return the rows of ``explain_class_pair``: a set's id, or the ruleset of a default."""
+    defaults = _texts([f"{word}:{t}" for word in (NONE, OTHER) for t in TYPES])
+    of_type = np.array([TYPES.index(of_type) for of_type, _ in paired.resources.keys], np.int64)
+    default = len(ids) + np.where(paired.resources.lists.counts > 0, len(TYPES), 0) + of_type
+    number = np.where(paired.class_set == NO_SET, default[:, None], paired.class_set).reshape(-1)
+    size, classes = paired.class_set.shape
+    resource = np.repeat(np.arange(size), classes)
+    return pa.table(
+        {
+            "cluster_id": _same(p.cluster_id, len(number)),
+            "principal_class": _few(_texts(p.classes), np.tile(np.arange(classes), size)),
+            **_names(paired, resource),
+            "ruleset_id": _few(pa.concat_arrays([ids, defaults]), number),
+        }
+    )
+
+
+def set_rows(p: Prepared, sets: Sets, which: Numbers) -> pa.Table:
+    """Return the rows of ``ruleset`` of some sets, whose ids are hashes of their content.
+
+    The content are the ids of the groups, and where a broker meets the wildcard last.
+    """
+    groups = p.groups
+    row, group = sets.groups(which)
+    bits = max(1, len(groups.id_rank).bit_length())
+    key = np.sort((row << bits) | groups.id_rank[group])
+    counts = np.bincount(row, minlength=len(which))
+    group_ids = _take(groups.ids_by_rank, key & ((1 << bits) - 1))
+    contents, met_last = joined(group_ids, counts), sets.met_last[which]
+    if met_last.any():
+        words = [f",* {_WORD_OF[n]}" if n in _WORD_OF else "" for n in met_last.tolist()]
+        ends, none = pa.array(words, pa.large_string()), pa.scalar("", pa.large_string())
+        contents = pc.binary_join_element_wise(contents, ends, none)
+    return pa.table(
+        {
+            "cluster_id": _same(p.cluster_id, len(which)),
+            "ruleset_id": hashed(contents),
+            "resource_type": _few(_texts(TYPES), sets.resource_type[which]),
+            "group_ids": list_array(group_ids, counts),
+            "wildcard_last": pa.array([_WORD_OF.get(n) for n in met_last.tolist()], pa.string()),
+        }
+    )
+
+
+def ruling_rows(p: Prepared, resource_type: Numbers, ids: pa.Array, rulings: Rulings) -> pa.Table:
+    """Return the rows of ``explain_ruling``.
+
+    Args:
+        p: what the slices share.
+        resource_type: of each set, a place in ``TYPES``.
+        ids: of each set.
+        rulings: of the sets.
+    """
+    hosts = _texts([ANY_OTHER, *p.hosts])
+    operation = _FIRST_OF_TYPE[resource_type[rulings.set]] + rulings.operation
+    decides = rulings.acl != NO_ACL
+    return pa.table(
+        {
+            "cluster_id": _same(p.cluster_id, len(rulings.set)),
+            "ruleset_id": _few(ids, rulings.set),
+            "host": _few(hosts, rulings.host + 1),
+            "operation": _few(_texts(_OPERATIONS), operation),
+            "decision": _few(pa.array([DENIED, ALLOWED]), rulings.is_allowed.astype(np.int64)),
+            "rule": _few(pa.array([DEFAULT_DENY, MATCHING_ACL]), decides.astype(np.int64)),
+            "deciding_acl_id": p.acl_ids.take(pa.array(rulings.acl, mask=~decides)),
+        }
+    )
+
+
+def _names(paired: Paired, resource: Numbers) -> dict[str, pa.Array]:
+    """Return the columns of types and names of a slice's resources."""
+    keys = paired.resources.keys
+    of_type = np.array([TYPES.index(of_type) for of_type, _ in keys], np.int64)
+    return {
+        "resource_type": _few(_texts(TYPES), of_type[resource]),
+        "resource_name": _few(_texts([name for _, name in keys]), resource),
+    }
+
+
+def _texts(texts: Sequence[str]) -> pa.Array:
+    return pa.array(texts, pa.string())
+
+
+def _same(text: str, size: int) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([text]))
+
+
+def _take(values: pa.Array, at: Numbers) -> pa.Array:
+    return values.take(pa.array(at))
+
+
+def _few(values: pa.Array, at: Numbers) -> pa.Array:
+    """Return values at places as a dictionary of those that occur."""
+    found = pc.dictionary_encode(pa.array(at))
+    return pa.DictionaryArray.from_arrays(found.indices, values.take(found.dictionary))

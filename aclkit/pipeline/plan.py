@@ -1,0 +1,104 @@
+"""What a run has before it → where its work is done: the only code that chooses an engine.
+
+Asked once, at the top, from what is known beforehand, and handed down: no code below counts rows
+to choose. All engines write the same rows.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from aclkit.runtime import memory
+
+Engine = Literal["here", "processes", "spark"]
+"""In this process; in processes of this machine; in the tasks of Spark."""
+
+DecideWith = Literal["auto", "local", "spark"]
+DECIDE_WITH: Final[tuple[DecideWith, ...]] = ("auto", "local", "spark")
+"""The values of ``--decide-with``."""
+
+_PAIRS_HERE: Final = 40_000_000
+"""Up to so many (principal, resource) one process decides, within some seconds."""
+
+_BYTES_OF_ENTRY: Final = 200
+"""What an entry of a slice takes while it is decided (``explain.slices``), and written."""
+_BYTES_OF_ACL: Final = 1_000
+"""What an ACL takes while all are ranked and grouped; afterwards it is a third of that."""
+_MOST_ENTRIES: Final = 8_000_000
+_LEAST_ENTRIES: Final = 100_000
+_BYTES_REPLAYED_HERE: Final = 24 << 20
+"""Of the files to read: even where all of them are ACLs, 400,000, one core reads them in half a
+minute and this process takes 1.5 GiB. Of a usual log it is ten times as many records."""
+_FACTS_REPLAYED_HERE: Final = 300_000
+"""Of a cluster, known before: compared with as many they take 1.5 GiB."""
+_MEMORY_IF_UNKNOWN: Final = 4 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where a cluster is decided.
+
+    Attributes:
+        engine: what decides it.
+        workers: how many processes or tasks do so at the same time.
+        entries: how many entries of a slice each holds at most; see ``explain.slices.cut``.
+    """
+
+    engine: Engine = "here"
+    workers: int = 1
+    entries: int = _MOST_ENTRIES
+
+
+def plan_deciding(
+    asked: DecideWith,
+    *,
+    acls: int,
+    pairs: int,
+    available: int | None = None,
+    processors: int | None = None,
+) -> Plan:
+    """Choose what decides a cluster.
+
+    Spark's tasks do where the job was submitted to Spark, or where the user asks for it: with
+    ``auto`` a machine of its own decides any cluster that its memory holds the ACLs of, slice by
+    slice, and no Spark on the same machine would do it in less.
+
+    Args:
+        asked: what the user asks for.
+        acls: how many are in force.
+        pairs: how many (principal, resource) are asked about.
+        available: bytes of memory; by default what this machine or container has.
+        processors: by default those that this process may use.
+    """
+    bytes_here = available or memory.memory_limit() or _MEMORY_IF_UNKNOWN
+    processors = processors or len(os.sched_getaffinity(0))
+    is_submitted = asked == "auto" and not memory.IS_OURS
+    workers = processors if pairs > _PAIRS_HERE else 1
+    # Half of the memory: what is read and written takes its share, and others live here too.
+    left = bytes_here // 2 - acls * _BYTES_OF_ACL
+    by_memory = left // (workers * _BYTES_OF_ENTRY)
+    entries = max(_LEAST_ENTRIES, min(_MOST_ENTRIES, by_memory))
+    if asked == "spark" or is_submitted:
+        return Plan("spark", processors, entries)
+    return Plan("processes" if workers > 1 else "here", workers, entries)
+
+
+def replays_here(asked: DecideWith, *, source_bytes: int | None, known_facts: int) -> bool:
+    """Whether this process replays a source, by DuckDB; otherwise Spark does.
+
+    Args:
+        asked: what the user asks for.
+        source_bytes: of the files to read; None where that is unknown.
+        known_facts: rows of ``acl_log`` of the cluster.
+
+    >>> replays_here("auto", source_bytes=5_000_000, known_facts=20_000)
+    True
+    >>> replays_here("auto", source_bytes=None, known_facts=0)
+    False
+    """
+    if asked != "auto":
+        return asked == "local"
+    is_small = source_bytes is not None and source_bytes <= _BYTES_REPLAYED_HERE
+    return is_small and known_facts <= _FACTS_REPLAYED_HERE and memory.IS_OURS

@@ -1,0 +1,186 @@
+"""Rows in columns → Parquet files in the folder of a table, which a commit takes over later.
+
+Any process or task may write them, on a local disk and on an object store alike. Until a commit
+names them nobody reads them; those of a run that ends before, ``aclkit maintain`` removes.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from deltalake.transaction import AddAction
+
+from aclkit.errors import SurroundingsError, first_line
+from aclkit.runtime.environment import write_error
+from aclkit.runtime.permissions import make_folder
+from aclkit.warehouse.commits import ROWS_OF_A_GROUP, indexed_columns
+from aclkit.warehouse.location import Location
+from aclkit.warehouse.table_files import may_hold
+
+ROWS_OF_A_FILE: Final = 2_000_000
+"""A file ends with the batch that reaches so many rows: some tens of megabytes."""
+
+_LONGEST_BOUND: Final = 64
+"""Of a text so many letters are noted as a bound, as Delta lets writers do."""
+_GREATEST: Final = "\U0010ffff"
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file that no version of its table names yet.
+
+    Attributes:
+        path: within the table's folder.
+        size: its bytes.
+        modified: when it was written, in milliseconds since 1970.
+        stats: how many rows it has and the bounds of its columns, as Delta notes them.
+    """
+
+    path: str
+    size: int
+    modified: int
+    stats: str
+
+    def action(self) -> AddAction:
+        """Return what a commit says of it."""
+        return AddAction(
+            path=self.path,
+            size=self.size,
+            partition_values={},
+            modification_time=self.modified,
+            data_change=True,
+            stats=self.stats,
+        )
+
+
+def write_files(place: Location, table: str, rows: Iterable[pa.Table]) -> Iterator[NewFile]:
+    """Write rows, in their order, and yield each file; tables without a row make none.
+
+    Args:
+        place: the warehouse.
+        table: the table.
+        rows: with the columns of the contract; texts may be dictionaries.
+
+    Raises:
+        SurroundingsError: they cannot be written.
+    """
+    left = filter(len, rows)
+    while (first := next(left, None)) is not None:
+        with _explained(place, table):
+            yield _write_file(place, table, _up_to(ROWS_OF_A_FILE, chain([first], left)))
+
+
+def _up_to(most: int, batches: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    for batch in batches:
+        yield batch
+        most -= len(batch)
+        if most <= 0:
+            return
+
+
+def _write_file(place: Location, table: str, batches: Iterator[pa.Table]) -> NewFile:
+    first = next(batches)
+    path = f"part-{uuid.uuid4().hex}.parquet"
+    if place.is_remote:
+        target: Any = pa.BufferOutputStream()
+    else:
+        make_folder(place.folder / table)
+        target = str(place.folder / table / path)
+    metadata: list[pq.FileMetaData] = []
+    with pq.ParquetWriter(
+        target, first.schema, store_schema=False, metadata_collector=metadata
+    ) as writer:
+        for batch in chain([first], batches):
+            writer.write_table(batch.cast(first.schema), row_group_size=ROWS_OF_A_GROUP)
+    if place.is_remote:
+        content = target.getvalue()
+        size = len(content)
+        place.files.create(f"{table}/{path}", content.to_pybytes())
+    else:
+        size = (place.folder / table / path).stat().st_size
+    return NewFile(path, size, int(time.time() * 1000), json.dumps(_stats(table, metadata[0])))
+
+
+def _stats(table: str, metadata: pq.FileMetaData) -> dict[str, Any]:
+    """Return what Delta notes of a file: its rows, and bounds where readers use them."""
+    least, most, nulls = {}, {}, {}
+    for number in range(min(metadata.num_columns, indexed_columns(table))):
+        name = metadata.schema.column(number).path
+        groups = [metadata.row_group(n) for n in range(metadata.num_row_groups)]
+        stats = [group.column(number).statistics for group in groups]
+        if any(each is None or not each.has_null_count for each in stats):
+            continue
+        nulls[name] = sum(each.null_count for each in stats)
+        bounded = [each for each in stats if each.has_min_max]
+        # A row group of nulls alone has no bounds, one of very long texts neither.
+        if bounded and all(each.has_min_max or not each.num_values for each in stats):
+            least[name] = min(each.min for each in bounded)[:_LONGEST_BOUND]
+            most[name] = _at_most(max(each.max for each in bounded))
+    return {
+        "numRecords": metadata.num_rows,
+        "minValues": least,
+        "maxValues": most,
+        "nullCount": nulls,
+    }
+
+
+def _at_most(text: str) -> str:
+    """Return a bound of a text from above that is not long."""
+    return text if len(text) <= _LONGEST_BOUND else f"{text[:_LONGEST_BOUND]}{_GREATEST}"
+
+
+def holds_only(file: Mapping[str, Any], cluster_id: str) -> bool:
+    """Whether a file of a table has rows of one cluster alone, by its bounds."""
+    return bool(file.get("min.cluster_id") == file.get("max.cluster_id") == cluster_id)
+
+
+def may_hold_cluster(file: Mapping[str, Any], cluster_id: str | None) -> bool:
+    """Whether a file of a table may have rows of a cluster; any has some of all, which is None."""
+    return cluster_id is None or may_hold(file, "cluster_id", cluster_id)
+
+
+def write_rows_of_others(
+    place: Location, table: str, files: Iterable[Mapping[str, Any]], cluster_id: str
+) -> Iterator[NewFile]:
+    """Write anew the rows of other clusters in files that hold some of this one too."""
+
+    def rows() -> Iterator[pa.Table]:
+        for file in files:
+            path = f"{table}/{file['path']}"
+            source: Any = place.folder / path if not place.is_remote else _content(place, path)
+            with pq.ParquetFile(source) as parquet:
+                for batch in parquet.iter_batches(ROWS_OF_A_GROUP):
+                    whole = pa.Table.from_batches([batch])
+                    yield whole.filter(pc.field("cluster_id") != cluster_id)
+
+    yield from write_files(place, table, rows())
+
+
+def _content(place: Location, path: str) -> pa.BufferReader:
+    content, _ = place.files.read(path)
+    return pa.BufferReader(content)
+
+
+@contextmanager
+def _explained(place: Location, table: str) -> Iterator[None]:
+    """Explain why a file was not written.
+
+    Raises:
+        SurroundingsError: the disk is full or not writable, or the store does not take it.
+    """
+    try:
+        yield
+    except OSError as error:
+        uri = place.of_table(table)
+        plain = write_error(uri, str(error))
+        raise plain or SurroundingsError(f"Cannot write {uri}: {first_line(error)}") from error
