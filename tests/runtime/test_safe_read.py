@@ -1,4 +1,4 @@
-"""Rules of runtime.user_file: whatever a path names, reading it ends, in bytes or in words."""
+"""Rules of runtime.safe_read: whatever a path names, reading it ends, in bytes or in words."""
 
 from __future__ import annotations
 
