@@ -15,6 +15,7 @@ from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
 from aclkit.warehouse.damage import damaged
+from aclkit.warehouse.duck_beside import served_if_remote
 from aclkit.warehouse.duck_connection import AS_WRITTEN, Settings, new_duckdb
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
@@ -26,7 +27,6 @@ from aclkit.warehouse.table_files import (
     open_files,
     quoted,
     read_files,
-    served_if_remote,
     unwritten,
 )
 from aclkit.warehouse.views import PAST, PAST_TABLES, view_sql

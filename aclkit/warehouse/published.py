@@ -20,9 +20,10 @@ from aclkit.warehouse.current_runs import (
     decided_and_before,
 )
 from aclkit.warehouse.damage import damaged
+from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.location import Location
-from aclkit.warehouse.table_files import TableFiles, ask_files, read_files
+from aclkit.warehouse.table_files import TableFiles, read_files
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
 MATERIALIZE_STEP: Final = "aclkit --warehouse {path} materialize"

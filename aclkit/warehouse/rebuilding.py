@@ -24,12 +24,13 @@ from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import make_table
 from aclkit.warehouse.current_runs import DECIDED_IN
 from aclkit.warehouse.damage import telling_damage
+from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import DIGITS, LOG, commit, newest_version
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.table_files import ask_files, read_files
+from aclkit.warehouse.table_files import read_files
 
 FACTS: Final = ("acl_log", "log_range")
 """What was read of sources: one is of no use without the other."""

@@ -39,6 +39,7 @@ from aclkit.warehouse.commits import (
     write_checkpoint,
 )
 from aclkit.warehouse.current_runs import ALL_RUNS, CURRENT_RUNS
+from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.new_files import (
@@ -50,14 +51,7 @@ from aclkit.warehouse.new_files import (
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.staged import Stage
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.table_files import (
-    Extent,
-    active_files,
-    ask_files,
-    columns_of,
-    extent_of,
-    read_files,
-)
+from aclkit.warehouse.table_files import Extent, active_files, columns_of, extent_of, read_files
 
 if TYPE_CHECKING:
     from delta.tables import DeltaTable
