@@ -91,16 +91,10 @@ QUESTIONS = [
     (("--help",), "materialize  Compute every decision"),
 ]
 
-LOG = ROOT / "tests" / "data" / "kraft-4.1" / "__cluster_metadata-0"
 NEED_SPARK = [
-    f"replay --source metadata-log:{LOG}",
-    f"run --source metadata-log:{LOG}",
-    "materialize",
     "usage --authorizer-log DIR",
     "maintain",
     "verify --seed 1",
-    "demo",
-    "acls add --producer",
     "who-can READ topic:payments --engine spark",
     "sql SELECT --engine spark",
 ]

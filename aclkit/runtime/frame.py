@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -66,10 +66,6 @@ class Steps:
         """Free all of them."""
         while self.frames:
             release(self.frames.pop())
-
-
-ROWS_IN_A_PLAN: Final = 5_000
-"""Up to so many rows that the driver holds are a part of each plan that stands on them."""
 
 
 def release(computed: DataFrame) -> None:

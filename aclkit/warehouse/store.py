@@ -152,18 +152,9 @@ class Store:
         restored = version is not None and self._restored.get(table) == version
         return restored or self.versions.get(table) == version
 
-    def append(self, table: str, rows: DataFrame, at_most: int | None = None) -> None:
-        """Append rows; a retry of this very write adds nothing.
-
-        Args:
-            table: the table.
-            rows: of it.
-            at_most: how many they are at most, where that is known; few are written by the driver.
-        """
-        if at_most is not None and at_most <= MOST_COLLECTED:
-            self.append_columns(table, _collected(table, rows))
-        else:
-            self._write(table, rows, "append")
+    def append(self, table: str, rows: DataFrame) -> None:
+        """Append rows; a retry of this very write adds nothing."""
+        self._write(table, rows, "append")
 
     def append_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Append rows that the driver holds, with the columns of the contract."""
@@ -195,7 +186,7 @@ class Store:
             rows: of it.
             cluster_id: it has been checked by ``parse_cluster_id`` and holds no quote.
             rows_per_file: how many a file holds at most.
-            at_most: see ``append``.
+            at_most: how many they are at most, where that is known; few are written by the driver.
         """
         if at_most is not None and at_most <= MOST_COLLECTED:
             self.replace_columns(table, _collected(table, rows), cluster_id)

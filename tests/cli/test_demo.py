@@ -44,7 +44,7 @@ def test_the_second_demo_brings_nothing_new_and_ends_in_a_screenful(again, tmp_p
     assert report.read_text(encoding="utf-8").lower().startswith("<!doctype html>")
     assert (report.parent / PAGE).is_file()
 
-    at = lines.index("Three questions to try:")
+    at = lines.index("Three questions to try")
     setting, *questions = lines[at + 1 :]
     _, _, warehouse = setting.partition("=")
     assert len(questions) == 3

@@ -19,6 +19,7 @@ from aclkit.warehouse.lock import warehouse_lock
 from tests.cli.running import SYNTHETIC, Warehouse
 
 PROGRAM = "from aclkit.cli import cli; cli()"
+BY_SPARK = f"from aclkit.pipeline import plan; plan._FACTS_REPLAYED_HERE = -1; {PROGRAM}"
 REPLAY = ("replay", "--source", f"metadata-log:{SYNTHETIC / 'basic'}")
 NIGHT = ("run", "--source", f"metadata-log:{SYNTHETIC / 'basic'}", "--super-users", "User:admin")
 SECONDS = 500
@@ -125,7 +126,7 @@ def test_a_lock_that_is_waited_for_starts_no_java(tmp_path, warehouse):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_while_spark_starts(tmp_path, warehouse, number):
-    with started(tmp_path, *on(warehouse, *REPLAY)) as command:
+    with started(tmp_path, *on(warehouse, *REPLAY), program=BY_SPARK) as command:
         command.wait_for("Starting Spark")
         assert command.end(number) == (CODES[number], "")
     assert command.told[1:] == [SAID.format(signal.Signals(number).name)]
@@ -235,8 +236,8 @@ def night(_session, tmp_path_factory):
 
 MOMENTS = (
     (signal.SIGINT, "Reading the source"),
-    (signal.SIGTERM, "computing history"),
-    (signal.SIGINT, "deciding"),
+    (signal.SIGTERM, "Computing history"),
+    (signal.SIGINT, "Deciding"),
     (signal.SIGTERM, "Checking completeness"),
 )
 
@@ -266,7 +267,7 @@ def test_readers_see_what_was_published_before(night, tmp_path, number):
     runs = warehouse.published().runs
     changed = ("--allow-everyone", "--fail-on", "never", "--report-dir", tmp_path / "reports")
     with started(tmp_path, *on(warehouse, *NIGHT, *changed)) as command:
-        command.wait_for("deciding")
+        command.wait_for("Deciding")
         ended, _ = command.end(number)
     assert ended == CODES.get(number, -number)
     assert warehouse.tables() == before
@@ -274,7 +275,7 @@ def test_readers_see_what_was_published_before(night, tmp_path, number):
     assert not (tmp_path / "reports").exists()
 
     with started(tmp_path, *on(warehouse, *NIGHT, *changed)) as again:
-        again.wait_for("deciding")
+        again.wait_for("Deciding")
         assert len(list(again.tmp.glob("aclkit-run-*"))) == 1, "that of the killed run has gone"
         _, _ = again.process.communicate(timeout=SECONDS)
     assert again.process.returncode == 0

@@ -123,7 +123,7 @@ def _one_way(
         patch.setattr("aclkit.warehouse.run.uuid.uuid4", lambda: uuid.UUID(int=7))
         if by_spark:
             patch.setattr("aclkit.pipeline.replay.job.replay_unchanged", lambda *_: None)
-            patch.setattr("aclkit.pipeline.replay_plan.MOST_FACTS", -1)
+            patch.setattr("aclkit.pipeline.plan._FACTS_REPLAYED_HERE", -1)
         else:
             refuse_work(patch)
         result = call(place, words(written))

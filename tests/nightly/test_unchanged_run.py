@@ -9,7 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 from pyspark.sql import SparkSession
 
 from aclkit.pipeline.replay import imprint
@@ -120,13 +122,15 @@ TAKES_WORK = {
     "to decide everything": ("--full",),
     "a dense table": ("--dense", "never"),
     "other principals": ("--principals", "{}/principals.csv"),
-    "a Delta folder of resources": ("--resources", "{}/warehouse/resource"),
+    "a Delta folder of resources": ("--resources", "{}/resources"),
 }
 
 
 @pytest.mark.parametrize("name", TAKES_WORK)
 def test_whatever_else_is_asked_takes_work(nights, name):
     (nights.folder / "principals.csv").write_text("principal\nUser:new\n")
+    names = pa.table({"resource_type": ["topic"], "resource_name": ["new"]})
+    write_deltalake(str(nights.folder / "resources"), names, mode="overwrite")
     named = [word.format(nights.folder) for word in TAKES_WORK[name]]
     place = nights.folder / "warehouse"
     assert not takes_work(place, words(nights, *NEVER))

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from aclkit.pipeline.replay.brokers import BrokerFact
 from aclkit.pipeline.replay.history_plan import HistoryPlan
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import Marker, Span
 from aclkit.pipeline.sources.items import WorkItem
+
+ID_EXISTS: Final = "expected a new ACL id, but an ACL with this id exists"
+ID_IS_UNKNOWN: Final = "expected the id of an existing ACL, but none has it"
+"""Why a record that adds an ACL, or removes one, is rejected: it would change nothing."""
 
 Frame = TypeVar("Frame")
 """Rows as an engine has them: a DataFrame of Spark, a table of Arrow."""

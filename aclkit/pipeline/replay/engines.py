@@ -16,10 +16,23 @@ from aclkit.pipeline.sources.files import is_packed, size_and_time
 from aclkit.pipeline.sources.items import WorkItem
 
 
-def fits(tables: KnownTables, asked: DecideWith = "auto", items: Iterable[WorkItem] = ()) -> bool:
-    """Whether this process replays a cluster, with items to be read."""
-    size = _bytes_of(items)
-    return replays_here(asked, source_bytes=size, known_facts=tables.count_facts())
+def fits(
+    tables: KnownTables,
+    asked: DecideWith = "auto",
+    items: Iterable[WorkItem] = (),
+    rows: int = 0,
+) -> bool:
+    """Whether this process replays a cluster.
+
+    Args:
+        tables: the cluster's.
+        asked: what the user asks for.
+        items: what is to be read.
+        rows: how many source rows there are already, of a listing.
+    """
+    size, facts = _bytes_of(items), tables.count_facts()
+    total = None if size is None else size + rows * _BYTES_OF_ROW
+    return replays_here(asked, source_bytes=total, known_facts=facts)
 
 
 @contextmanager
@@ -55,6 +68,9 @@ def _bytes_of(items: Iterable[WorkItem]) -> int | None:
         total += size * _UNPACKED if is_packed(item.path) else size
     return total
 
+
+_BYTES_OF_ROW: Final = 64
+"""What a record of an ACL takes in a log."""
 
 _UNPACKED: Final = 10
 """So many times its size a packed text may have; one that has more rows than fit is left to Spark

@@ -64,7 +64,7 @@ def replay(
             tables, rows, whole = _read(needed, small, intake, is_news, options)
             done = replay_log(tables.engine, tables.whole(known), rows, options, reread=whole)
         else:
-            is_here = fits(small, options.decide_with)
+            is_here = fits(small, options.decide_with, rows=len(intake.listing.rows))
             tables = needed.enter_context(replaying(small, is_here=is_here))
             alive, at = small.alive(), intake.at or run.started_at
             require_not_empty(run.cluster_id, intake, alive[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -13,24 +13,31 @@ from aclkit.errors import DataError
 from aclkit.model.facts import (
     ABORT_TXN,
     ADD_ACL,
+    ADD_RESOURCE,
     ADD_SCRAM,
     ADD_TOPIC,
     BEGIN_TXN,
     END_TXN,
+    FACT,
     RECORD,
     REGISTER_BROKER,
+    REJECT,
     REMOVE_ACL,
     REMOVE_SCRAM,
     REMOVE_TOPIC,
     SNAPSHOT,
     UNREADABLE,
     UNREGISTER_BROKER,
+    SourceRow,
 )
 from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.replay.known import EpochMarker, KnownLog, Replayed, ReplayOptions
+from aclkit.pipeline.replay.listed import Thing
+from aclkit.pipeline.replay.listing import replay_listing
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.replay import replay_log
 from aclkit.pipeline.replay.transactions import MARKERS, Marker
+from aclkit.pipeline.sources.listing import GROUPS, TOPICS, USERS, Listing
 from aclkit.runtime.arrow import arrow_table
 from aclkit.warehouse.column_types import arrow_schema
 from tests.factories import acl
@@ -189,6 +196,9 @@ class Held:
             done = replay_log(self.engine, self.known(), source, options, reread=reread)
         except DataError as error:
             return str(error)
+        return self._told(done)
+
+    def _told(self, done: Replayed[Any]) -> Any:
         self._take(done)
         told = (done.fact_count, sorted(self.ranges, key=repr), done.plan, done.brokers)
         texts = (done.notes, [(f.finding, f.message, f.acl_ids) for f in done.findings])
@@ -216,6 +226,64 @@ class Held:
             self.brokers["brokers"] = done.brokers
         self.ranges = list(self.ranges if done.ranges is None else done.ranges)
         self.head = done.plan.itinerary.head
+
+    def alive(self) -> tuple[list[str], list[Thing]]:
+        """The ids of ACLs, and all else that exists, as a listing is compared with."""
+        acls = [r["acl_id"] for r in self.rows("acl_history") if r["removed_offset"] is None]
+        things = [
+            Thing(r["resource_type"], r["resource_name"], r["topic_id"])
+            for r in self.rows("resource_lifetime")
+            if r["last_offset"] is None
+        ]
+        things += [
+            Thing(principal=r["principal"], mechanism=r["mechanism"])
+            for r in self.rows("principal_lifetime")
+            if r["last_offset"] is None
+        ]
+        return acls, things
+
+    def follow(self, listing: Listing, time: datetime) -> Any:
+        """Replay a listing, take over what comes of it, and tell it."""
+        known = self.known()
+        done = replay_listing(self.engine, known, self.alive(), listing, time, ReplayOptions())
+        return self._told(done)
+
+
+def random_listing(rng: random.Random) -> Listing:
+    """A listing of a few ACLs, topics, users and brokers, with lines that cannot be used."""
+    named = {"kind": FACT, "source": "live"}
+    rows = [
+        SourceRow(
+            record_type=ADD_ACL, **named, **binding_of(acl(principal=f"User:{one}", host="*"))
+        )
+        for one in rng.sample("abc", rng.randint(0, 3))
+    ]
+    rows += [
+        SourceRow(
+            record_type=ADD_TOPIC, resource_name=one, topic_id=rng.choice([None, one]), **named
+        )
+        for one in rng.sample("tuv", rng.randint(0, 3))
+    ]
+    rows += [
+        SourceRow(record_type=ADD_SCRAM, principal=f"User:{one}", mechanism="S", **named)
+        for one in rng.sample("ab", rng.randint(0, 2))
+    ]
+    rows += [
+        SourceRow(record_type=ADD_RESOURCE, resource_type="GROUP", resource_name=one, **named)
+        for one in rng.sample("gh", rng.randint(0, 2))
+    ]
+    rows += [
+        SourceRow(
+            record_type=REGISTER_BROKER, broker_id=one, max_level=rng.choice([29, 33]), **named
+        )
+        for one in range(rng.randint(0, 2))
+    ]
+    rows += [
+        SourceRow(kind=REJECT, source="live", position=one, reason="bad")
+        for one in range(rng.randint(0, 2))
+    ]
+    told = rng.sample([TOPICS, USERS, GROUPS], rng.randint(0, 3))
+    return Listing(rows=tuple(rows), told=frozenset(told))
 
 
 def random_fact(rng: random.Random) -> Row:

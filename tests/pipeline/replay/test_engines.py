@@ -14,8 +14,8 @@ from aclkit.pipeline.replay.on_spark.engine import OnSpark
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import COMMITTED, Span
 from aclkit.runtime.frame import Steps
-from tests.pipeline.replay.frames import as_set, columns_of, reject, table
-from tests.pipeline.replay.random_sources import Held, Log, random_fact
+from tests.pipeline.replay.frames import as_set, at, columns_of, reject, table
+from tests.pipeline.replay.random_sources import Held, Log, random_fact, random_listing
 
 LOGS, NIGHTS = 5, 4
 
@@ -43,6 +43,17 @@ def test_night_after_night_both_engines_leave_the_same_tables(engines, seed):
         )
         duckdb, spark = (one.replay(rows, reread, options) for one in held)
         assert duckdb == spark
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_listing_after_listing_both_engines_leave_the_same_tables(engines, seed):
+    rng, held = random.Random(seed), [Held(engine) for engine in engines]
+    for second in range(NIGHTS):
+        listing = random_listing(rng)
+        for now in (listing, listing)[: rng.randint(1, 2)]:
+            duckdb, spark = (one.follow(now, at(second)) for one in held)
+            assert duckdb == spark
 
 
 def both(engines, work):

@@ -15,12 +15,15 @@ from aclkit.model.facts import SourceRow
 from aclkit.pipeline.replay import engines
 from aclkit.pipeline.replay.engine import TooManyRowsError
 from aclkit.pipeline.replay.intake import Source, look_at
+from aclkit.pipeline.replay.job import replay
+from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.on_duckdb import engine as here
 from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.source_rows import news_filter, source_rows
 from aclkit.pipeline.sources.items import WorkItem, metadata_log_items
 from aclkit.pipeline.sources.readers import read_item
+from aclkit.warehouse.run import begin_run
 from tests.pipeline.replay.frames import columns_of
 from tests.pipeline.sources.log_bytes import KRAFT
 
@@ -63,6 +66,18 @@ def test_a_source_with_more_rows_than_fit_is_left_to_the_other_engine(monkeypatc
         OnDuckdb("c").read(metadata_log_items(str(KRAFT)), None)
 
 
+def test_spark_replays_a_source_with_more_rows_than_fit(spark, tmp_path, monkeypatch):
+    results = []
+    for most in (here.MOST_ROWS, 10):
+        monkeypatch.setattr(here, "MOST_ROWS", most)
+        start = None if most > 10 else spark
+        with begin_run(start, str(tmp_path / str(most)), "replay", lock_timeout=0) as run:
+            intake = look_at([Source("metadata-log", str(KRAFT))])
+            results.append(replay(run, intake, None, ReplayOptions()))
+    assert results[0] == results[1]
+    assert results[0].facts > 500
+
+
 def test_where_a_file_went_since_it_was_listed_all_is_listed_and_read_again(tmp_path):
     log = tmp_path / "log"
     shutil.copytree(KRAFT, log)
@@ -82,10 +97,16 @@ def test_what_fits_is_replayed_by_this_process(
 ):
     (tmp_path / "a").write_bytes(b"x" * 100)
     items = [WorkItem(kind="records", path=str(tmp_path / name)) for name in ("a", "gone")]
-    monkeypatch.setattr("aclkit.pipeline.replay_plan.MOST_BYTES", most_bytes)
-    monkeypatch.setattr("aclkit.pipeline.replay_plan.MOST_FACTS", most_facts)
+    monkeypatch.setattr("aclkit.pipeline.plan._BYTES_REPLAYED_HERE", most_bytes)
+    monkeypatch.setattr("aclkit.pipeline.plan._FACTS_REPLAYED_HERE", most_facts)
     monkeypatch.setattr(engines.memory, "IS_OURS", is_ours)
     assert engines.fits(SimpleNamespace(count_facts=lambda: 5), items) is fits
+
+
+def test_the_rows_of_a_listing_count_as_the_records_of_a_log_do(monkeypatch):
+    monkeypatch.setattr("aclkit.pipeline.plan._BYTES_REPLAYED_HERE", 640)
+    tables = SimpleNamespace(count_facts=lambda: 0)
+    assert [engines.fits(tables, rows=rows) for rows in (10, 11)] == [True, False]
 
 
 def test_a_packed_file_counts_as_several_times_its_size(tmp_path):

@@ -27,7 +27,6 @@ from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import Span
 from aclkit.pipeline.sources.arrow import ARROW_SCHEMA, batches_of
 from aclkit.pipeline.sources.items import WorkItem
-from aclkit.pipeline.sources.readers import read_or_tell
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.read_progress import ReadProgress
 from aclkit.warehouse.column_types import arrow_schema
@@ -45,6 +44,9 @@ class OnDuckdb(Engine[pa.Table]):
 
     def read(self, items: Sequence[WorkItem], board: str | None) -> pa.Table:
         """Read one after the other."""
+        # Imported here, so that a run with nothing new does not load the decoders.
+        from aclkit.pipeline.sources.readers import read_or_tell
+
         batches, left = [], MOST_ROWS
         for number, item in enumerate(items):
             with closing(ReadProgress(board, number)) as told:

@@ -90,7 +90,7 @@ def _incoming(
     """Return the rows of a kind as rows of a table, with the columns that a source lacks."""
     lacking = {more[1]: f"{more[0]} AS {more[1]}", "cluster_id": "? AS cluster_id"}
     columns = ", ".join(lacking.get(name, name) for name in TABLES[table].column_names)
-    sql = f"SELECT {columns} FROM rows WHERE kind = ?"  # noqa: S608 -- names of the contract
+    sql = f"SELECT {columns} FROM rows WHERE kind = ?"
     return ask(sql, [cluster_id, kind], rows=rows).cast(arrow_schema(table))
 
 
@@ -137,7 +137,7 @@ def count_facts(compared: pa.Table) -> Counted:
 
 def new_facts(compared: pa.Table) -> pa.Table:
     """See ``Engine``."""
-    return ask(f"SELECT {_COLUMNS} FROM compared WHERE NOT is_known", compared=compared).cast(_LOG)  # noqa: S608 -- names
+    return ask(f"SELECT {_COLUMNS} FROM compared WHERE NOT is_known", compared=compared).cast(_LOG)
 
 
 def with_times(known: pa.Table, compared: pa.Table) -> pa.Table:
@@ -215,7 +215,7 @@ SELECT kept.* EXCLUDE (fact, log_offset, entity), k.* EXCLUDE (known_time),
     epoch_us(k.known_time) <> epoch_us(kept.log_time)
     AND (epoch_us(k.known_time) - epoch_us(kept.log_time)) % 900000000 = 0, false) AS is_shifted
 FROM keys AS k LEFT JOIN kept ON k.fact IS NOT DISTINCT FROM kept.fact
-  AND k.log_offset IS NOT DISTINCT FROM kept.log_offset AND k.entity = kept.entity"""  # noqa: S608 -- constants
+  AND k.log_offset IS NOT DISTINCT FROM kept.log_offset AND k.entity = kept.entity"""
 """All zones are whole quarters of an hour away from UTC, 900,000,000 µs."""
 
 _IS_OF_BROKER: Final = f"record_type IN ({_listed(BROKER_RECORDS)})"
@@ -231,19 +231,19 @@ WITH differing AS (
     SELECT 1 FROM read_now AS r
     WHERE r.fact = c.fact AND c.log_offset >= r.start AND c.log_offset < r.stop)))
 SELECT fact, min(log_offset) AS first, max(log_offset), arg_min_null(known_source, log_offset)
-FROM differing GROUP BY fact ORDER BY first, fact LIMIT 1"""  # noqa: S608 -- constants
+FROM differing GROUP BY fact ORDER BY first, fact LIMIT 1"""
 
 _COUNTS: Final = """\
 SELECT count(*) FILTER (NOT is_known), count(*) FILTER (is_known AND is_shifted) FROM compared"""
 
 _MARKERS: Final = f"""\
 SELECT log_offset, record_type FROM compared
-WHERE NOT is_known AND fact = '{RECORD}' AND record_type IN ({_listed(MARKERS)})"""  # noqa: S608 -- constants
+WHERE NOT is_known AND fact = '{RECORD}' AND record_type IN ({_listed(MARKERS)})"""
 
 _BROKERS: Final = f"""\
 SELECT fact, log_offset, record_type, broker_id, min_level, max_level, epoch,
   epoch_us(log_time) // 1000
-FROM facts WHERE {_IS_OF_BROKER}"""  # noqa: S608 -- constants
+FROM facts WHERE {_IS_OF_BROKER}"""
 """Not ``epoch_ms``, which rounds: a listing's time has microseconds, and Spark cuts them off."""
 
 _TIMES: Final = f"""\
@@ -252,7 +252,7 @@ shifted AS (SELECT fact, log_offset, entity, log_time AS right_time FROM compare
   WHERE is_known AND is_shifted)
 SELECT named.* EXCLUDE (entity) REPLACE (coalesce(s.right_time, named.log_time) AS log_time)
 FROM named LEFT JOIN shifted AS s
-  ON named.fact = s.fact AND named.log_offset = s.log_offset AND named.entity = s.entity"""  # noqa: S608 -- constants
+  ON named.fact = s.fact AND named.log_offset = s.log_offset AND named.entity = s.entity"""
 
 _WITHIN: Final = f"""\
 FROM facts AS f LEFT JOIN spans AS s
@@ -263,4 +263,4 @@ _WITH_BEGIN: Final = f"SELECT f.* REPLACE (s.begin_offset AS txn_offset) {_WITHI
 
 _MOVED: Final = f"""\
 SELECT f.cluster_id, f.log_offset, s.begin_offset AS txn_offset {_WITHIN}
-WHERE f.fact = '{RECORD}' AND f.txn_offset IS DISTINCT FROM s.begin_offset"""  # noqa: S608 -- constants
+WHERE f.fact = '{RECORD}' AND f.txn_offset IS DISTINCT FROM s.begin_offset"""

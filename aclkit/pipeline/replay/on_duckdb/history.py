@@ -28,6 +28,7 @@ from aclkit.model.facts import (
     REMOVE_TOPIC,
     SNAPSHOT,
 )
+from aclkit.pipeline.replay.engine import ID_EXISTS, ID_IS_UNKNOWN
 from aclkit.pipeline.replay.history_plan import HistoryPlan
 from aclkit.pipeline.replay.on_duckdb.asking import ask, rows_of
 from aclkit.pipeline.replay.on_duckdb.facts import small, spans_table
@@ -83,7 +84,7 @@ ON f.log_offset > s.begin_offset AND f.log_offset < s.end_offset
 WHERE s.outcome IS NULL OR s.outcome = '{COMMITTED}'
 UNION ALL
 SELECT f.*, f.log_offset - 1 FROM facts AS f JOIN stretches AS s ON f.log_offset = s.to_offset
-WHERE f.fact = '{SNAPSHOT}' AND s.fact = '{SNAPSHOT}'"""  # noqa: S608 -- constants
+WHERE f.fact = '{SNAPSHOT}' AND s.fact = '{SNAPSHOT}'"""
 """The facts that history passes, with ``effective_offset``: where each takes effect.
 
 A record of a committed transaction takes effect at its End; one of an aborted or open transaction
@@ -120,7 +121,7 @@ happened AS (
   SELECT *, lag(is_add, 1, false) OVER in_order AS was_alive
   FROM (FROM events UNION ALL BY NAME FROM vanished)
   WINDOW in_order AS (PARTITION BY {key} ORDER BY {_ORDER}))
-"""  # noqa: S608 -- constants
+"""
 
 
 _ORDER: Final = f"effective_offset, fact = '{SNAPSHOT}', log_offset"
@@ -135,12 +136,12 @@ def _lives(events: str, key: str, columns: str) -> str:
     lead(log_time) OVER in_order AS removed_at
   FROM happened WHERE is_add <> was_alive
   WINDOW in_order AS (PARTITION BY {key} ORDER BY {_ORDER}))
-SELECT {columns} FROM lives WHERE is_add"""  # noqa: S608 -- constants
+SELECT {columns} FROM lives WHERE is_add"""
 
 
 _ACL_EVENTS: Final = f"""\
 SELECT {_EVENT}, acl_id, record_type = '{ADD_ACL}' AS is_add, {", ".join(BINDING)}
-FROM effects WHERE record_type IN ('{ADD_ACL}', '{REMOVE_ACL}')"""  # noqa: S608 -- constants
+FROM effects WHERE record_type IN ('{ADD_ACL}', '{REMOVE_ACL}')"""
 
 _ACLS: Final = _lives(
     _ACL_EVENTS,
@@ -157,10 +158,9 @@ _REJECTS: Final = f"""\
 {_happened(_ACL_EVENTS, "acl_id")}
 SELECT *, sha256(raw) AS digest FROM (
   SELECT cluster_id, 'replay' AS stage, source, NULL::BIGINT AS position, log_offset,
-    CASE WHEN is_add THEN 'expected a new ACL id, but an ACL with this id exists'
-    ELSE 'expected the id of an existing ACL, but none has it' END AS reason,
+    CASE WHEN is_add THEN '{ID_EXISTS}' ELSE '{ID_IS_UNKNOWN}' END AS reason,
     '{{' || concat_ws(',', {_AS_JSON}) || '}}' AS raw
-  FROM happened WHERE is_add = was_alive AND fact <> '{SNAPSHOT}')"""  # noqa: S608 -- constants
+  FROM happened WHERE is_add = was_alive AND fact <> '{SNAPSHOT}')"""
 """Records that add a live id or remove an unknown one."""
 
 _RESOURCES: Final = _lives(
@@ -170,7 +170,7 @@ SELECT {_EVENT}, resource_name, topic_id,
   CASE WHEN is_topic THEN topic_id ELSE resource_name END AS entity,
   record_type IN ('{ADD_TOPIC}', '{ADD_RESOURCE}') AS is_add
 FROM (SELECT *, record_type IN ('{ADD_TOPIC}', '{REMOVE_TOPIC}') AS is_topic FROM effects)
-WHERE record_type IN ('{ADD_TOPIC}', '{ADD_RESOURCE}', '{REMOVE_TOPIC}', '{REMOVE_RESOURCE}')""",  # noqa: S608 -- constants
+WHERE record_type IN ('{ADD_TOPIC}', '{ADD_RESOURCE}', '{REMOVE_TOPIC}', '{REMOVE_RESOURCE}')""",
     "kind, entity",
     "cluster_id, kind AS resource_type, resource_name, topic_id, "
     "effective_offset AS first_offset, removed_offset AS last_offset",
@@ -182,7 +182,7 @@ _USERS: Final = _lives(
 SELECT {_EVENT}, principal, mechanism,
   record_type IN ('{ADD_SCRAM}', '{ADD_DELEGATION}') AS is_add
 FROM effects WHERE record_type IN (
-  '{ADD_SCRAM}', '{ADD_DELEGATION}', '{REMOVE_SCRAM}', '{REMOVE_DELEGATION}')""",  # noqa: S608 -- constants
+  '{ADD_SCRAM}', '{ADD_DELEGATION}', '{REMOVE_SCRAM}', '{REMOVE_DELEGATION}')""",
     "principal, mechanism",
     "cluster_id, principal, mechanism, "
     "effective_offset AS first_offset, removed_offset AS last_offset",
@@ -203,5 +203,5 @@ WITH sides AS (
 differing AS (
   SELECT log_offset, acl_id FROM sides GROUP BY log_offset, {_FIELDS} HAVING sum(side) <> 0)
 SELECT log_offset, list_sort(list(DISTINCT acl_id)) FROM differing
-GROUP BY log_offset ORDER BY log_offset"""  # noqa: S608 -- constants
+GROUP BY log_offset ORDER BY log_offset"""
 """The same snapshot may come from two sources."""

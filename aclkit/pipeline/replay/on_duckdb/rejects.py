@@ -51,7 +51,7 @@ FROM known"""
 
 _STANDING: Final = f"""\
 SELECT DISTINCT * FROM (
-  SELECT {_COLUMNS} FROM known WHERE NOT is_stale UNION ALL SELECT {_COLUMNS} FROM incoming)"""  # noqa: S608 -- names
+  SELECT {_COLUMNS} FROM known WHERE NOT is_stale UNION ALL SELECT {_COLUMNS} FROM incoming)"""
 
 _CHANGED: Final = f"""\
 WITH sides AS (
@@ -61,6 +61,6 @@ together AS (
   SELECT log_offset, bool_and(is_incoming) AS is_new,
     bool_or(is_stale) AND NOT bool_or(is_incoming) AS is_gone
   FROM sides GROUP BY {_COLUMNS})
-SELECT DISTINCT is_gone, log_offset FROM together WHERE is_new OR is_gone"""  # noqa: S608 -- names
+SELECT DISTINCT is_gone, log_offset FROM together WHERE is_new OR is_gone"""
 
 _OFFSETS: Final = "SELECT DISTINCT log_offset FROM rejects WHERE log_offset IS NOT NULL"

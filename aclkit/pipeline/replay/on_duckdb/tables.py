@@ -56,4 +56,4 @@ class ArrowRows(Rows[pa.Table]):
 _MOVED: Final = f"""\
 SELECT rows.* REPLACE (
   CASE WHEN moved.log_offset IS NULL THEN rows.txn_offset ELSE moved.txn_offset END AS txn_offset)
-FROM rows LEFT JOIN moved ON rows.fact = '{RECORD}' AND rows.log_offset = moved.log_offset"""  # noqa: S608 -- a constant
+FROM rows LEFT JOIN moved ON rows.fact = '{RECORD}' AND rows.log_offset = moved.log_offset"""

@@ -11,9 +11,7 @@ from aclkit.model.facts import SPARK_DDL
 from aclkit.pipeline.replay.brokers import BrokerFact
 from aclkit.pipeline.replay.engine import Condition, Conflict, Counted, Engine, Failure, Rejects
 from aclkit.pipeline.replay.history_plan import HistoryPlan
-from aclkit.pipeline.replay.on_spark import (
-    checks,
-)
+from aclkit.pipeline.replay.on_spark import checks
 from aclkit.pipeline.replay.on_spark import facts as of_facts
 from aclkit.pipeline.replay.on_spark import history as of_history
 from aclkit.pipeline.replay.on_spark import rejects as of_rejects

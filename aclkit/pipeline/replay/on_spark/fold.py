@@ -29,16 +29,12 @@ from aclkit.model.facts import (
     REMOVE_TOPIC,
     SNAPSHOT,
 )
+from aclkit.pipeline.replay.engine import ID_EXISTS, ID_IS_UNKNOWN
 from aclkit.pipeline.replay.transactions import COMMITTED
 from aclkit.warehouse.schemas import TABLES
 
 STRETCHES_DDL: Final = "cluster_id STRING, fact STRING, from_offset BIGINT, to_offset BIGINT"
 SPANS_DDL: Final = "cluster_id STRING, begin_offset BIGINT, end_offset BIGINT, outcome STRING"
-
-_REJECT_REASON: Final = {
-    ADD_ACL: "expected a new ACL id, but an ACL with this id exists",
-    REMOVE_ACL: "expected the id of an existing ACL, but none has it",
-}
 
 
 def with_effect(facts: DataFrame, stretches: DataFrame, spans: DataFrame | None) -> DataFrame:
@@ -101,7 +97,7 @@ def reject_acls(effects: DataFrame, stretches: DataFrame | None) -> DataFrame:
     """Return ``acl_reject`` rows for records that add a live id or remove an unknown one."""
     events = _with_previous(_with_vanished(_acl_events(effects), stretches, ["acl_id"]), ["acl_id"])
     refused = (F.col("is_add") == F.col("was_alive")) & (F.col("fact") != SNAPSHOT)
-    reasons = F.when(F.col("is_add"), _REJECT_REASON[ADD_ACL]).otherwise(_REJECT_REASON[REMOVE_ACL])
+    reasons = F.when(F.col("is_add"), ID_EXISTS).otherwise(ID_IS_UNKNOWN)
     binding = F.to_json(F.struct("acl_id", *[F.col(f"payload.{name}") for name in BINDING]))
     return events.where(refused).select(
         "cluster_id",
