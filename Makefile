@@ -128,7 +128,7 @@ $(READY): pyproject.toml aclkit/runtime/jars.py aclkit/kafka/verify/jars.py
 	@$(BIN)/python -m pip install --disable-pip-version-check --no-input --progress-bar off \
 		-e '.[dev]' >$(SETUP_LOG) 2>&1 || { tail -n 5 $(SETUP_LOG) >&2; \
 		echo "Error: pip failed; all that it said is in $(SETUP_LOG)" >&2; exit 4; }
-	@if PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m aclkit.runtime.surroundings; then \
+	@if PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m aclkit.runtime.environment; then \
 		echo "==> fetching the jars of Delta and Kafka"; \
 		$(BIN)/aclkit jars delta && $(BIN)/aclkit jars kafka; \
 	else echo "Without Java these are left out: Spark (--decide-with spark, usage, very large" \

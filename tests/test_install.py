@@ -102,10 +102,10 @@ NEED_SPARK = [
 IMPORT_QUESTIONS = """
 import sys
 import click
-import aclkit.api, aclkit.cli.answering, aclkit.runtime.reachable
+import aclkit.api, aclkit.cli.sandbox_worker, aclkit.runtime.reachable
 import aclkit.warehouse.published_files
 from aclkit.cli import cli
-from aclkit.cli.late import walk
+from aclkit.cli.lazy_group import walk
 
 from aclkit.answer.render import render_rows
 

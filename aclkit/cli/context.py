@@ -15,14 +15,14 @@ from click.core import ParameterSource
 from aclkit.answer.document import Answer
 from aclkit.answer.render import FORMATS, PROGRAMS, TABLE, Form, is_rows, render
 from aclkit.answer.text import Layout
-from aclkit.cli.found import find, none_named
+from aclkit.cli.discover_warehouse import find, none_named
 from aclkit.cli.options import age_words, option, together
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.screen import deliver, layout_of
 from aclkit.errors import UsageError
-from aclkit.runtime.object_store import storage_said
+from aclkit.runtime.storage_settings import storage_said
 from aclkit.runtime.uri import has_password
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 
 if TYPE_CHECKING:
     import duckdb
@@ -80,7 +80,7 @@ class Context:
         """
         if not self.warehouse:
             raise none_named()
-        place = Place(self.warehouse)
+        place = Location(self.warehouse)
         if not place.is_remote:
             return str(Path(self.warehouse).resolve())
         if has_password(self.warehouse):
@@ -108,10 +108,10 @@ class Context:
             self.warehouse, self.cluster = found.warehouse, self.cluster or found.cluster
             self.max_age = self.max_age or found.max_age
             tell(found.words)
-        self._reach(Place(self.warehouse))
+        self._reach(Location(self.warehouse))
         return self.warehouse
 
-    def _reach(self, place: Place) -> None:
+    def _reach(self, place: Location) -> None:
         """Insist once that an object store answers: who reads it would try for minutes."""
         if place.is_remote and not self.is_reached:
             from aclkit.runtime.reachable import require_reachable

@@ -18,18 +18,18 @@ import click
 import aclkit
 from aclkit.cli.command_index import read_index
 from aclkit.cli.context import Context
-from aclkit.cli.late import LateGroup, Sections
+from aclkit.cli.lazy_group import LazyGroup, Sections
 from aclkit.cli.options import flag, option, parse_age
 from aclkit.cli.output import flush_output, is_unread, tell, tell_error
 from aclkit.cli.settings import read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
-from aclkit.runtime import ending
-from aclkit.runtime.object_store import single_writer_assumed, storage_said
+from aclkit.runtime import signals
+from aclkit.runtime.environment import missing_package, not_installed
 from aclkit.runtime.permissions import parse_group, parse_mode, writing_as
 from aclkit.runtime.progress import ProgressHandler
 from aclkit.runtime.requests_made import REQUESTS
-from aclkit.runtime.surroundings import missing_package, not_installed
+from aclkit.runtime.storage_settings import single_writer_assumed, storage_said
 
 _SECTIONS: Final[Sections] = {
     "Ask": {
@@ -65,7 +65,7 @@ _SECTIONS: Final[Sections] = {
         "maintain": ("maintain", "maintain_"),
         "jars": ("jars", "jars"),
         "completion": ("completion", "completion"),
-        "help": ("helping", "help_"),
+        "help": ("help_command", "help_"),
     },
     "Export": {
         "export": ("export", "export"),
@@ -83,19 +83,19 @@ _SELDOM: Final = frozenset(
 """Commands that ``-h`` only names."""
 
 
-class AclkitGroup(LateGroup):
+class AclkitGroup(LazyGroup):
     """The group of all commands: it ends with the exit code of the error's class."""
 
     def __call__(self, *args: Any, **settings: Any) -> Any:  # noqa: ANN401 -- click's own signature
         """Run as a program: signals end it, and so does a reader that wants no more."""
-        ending.begin()
+        signals.begin()
         is_asked_by_a_shell = COMPLETE in os.environ
         if is_asked_by_a_shell:  # and ours is to answer
             import_module("aclkit.cli.completion")
         try:
             return self.main(*args, **{"complete_var": COMPLETE, **settings})
         finally:
-            ending.hold_if_ending()
+            signals.block_if_ending()
             flush_output()
             if is_asked_by_a_shell:
                 # A thread may still read names: do not wait for it, and do not interrupt it.
@@ -197,7 +197,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def _end(ctx: click.Context, error: AclkitError) -> NoReturn:
-    ending.hold_if_ending()
+    signals.block_if_ending()
     tell_error(error)
     ctx.exit(error.exit_code)
 

@@ -15,6 +15,7 @@ import click
 from aclkit.errors import UsageError
 from aclkit.model.facts import in_utc
 from aclkit.pipeline.plan import DECIDE_WITH
+from aclkit.pipeline.sources.source_kinds import kinds_words
 
 if TYPE_CHECKING:
     from aclkit.warehouse.run import Rebuild
@@ -164,10 +165,7 @@ replay_options = together(
         "--source",
         multiple=True,
         metavar="KIND:PATH",
-        help=(
-            "What to read. KIND is metadata-log (directory, .log or .checkpoint), dump-log, "
-            "records, acls-list, or live (HOST:PORT). Repeatable."
-        ),
+        help=f"What to read. KIND is {kinds_words()}. Repeatable.",
     ),
     option(
         "--high-watermark",

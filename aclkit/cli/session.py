@@ -7,39 +7,49 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from aclkit.cli.context import Context
 from aclkit.errors import SurroundingsError, first_line
-from aclkit.runtime import ending
-from aclkit.runtime.object_store import is_s3
-from aclkit.runtime.progress import step
-from aclkit.runtime.reachable import require_reachable
-from aclkit.runtime.surroundings import (
+from aclkit.runtime import signals
+from aclkit.runtime.environment import (
     full_disk,
     missing_package,
     not_installed,
     write_error,
 )
+from aclkit.runtime.object_store import is_s3
+from aclkit.runtime.progress import step
+from aclkit.runtime.reachable import require_reachable
 from aclkit.warehouse.damage import is_of_spark
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.run import Rebuild, Run, begin_run, hold
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+class SessionContext(Protocol):
+    """What a session needs to know of its command; see ``context.Context``."""
+
+    warehouse: str | None
+    verbose: bool
+    is_reached: bool
+
+    def require_warehouse(self) -> str:
+        """Return the warehouse that was named."""
+
+
 @contextmanager
-def command_session(context: Context, command: str) -> Iterator[SparkSession]:
+def command_session(context: SessionContext, command: str) -> Iterator[SparkSession]:
     """Start Spark for a command; see ``late_session``."""
     with late_session(context, command) as start:
         yield start()
 
 
 @contextmanager
-def late_session(context: Context, command: str) -> Iterator[Callable[[], SparkSession]]:
+def late_session(context: SessionContext, command: str) -> Iterator[Callable[[], SparkSession]]:
     """Give a command what starts Spark, for when it is needed: what is small goes without.
 
     What fails inside Spark ends with exit code 4 and no traceback.
@@ -68,7 +78,7 @@ def late_session(context: Context, command: str) -> Iterator[Callable[[], SparkS
                 verbose=context.verbose,
                 uris=uris,
             )
-        ending.install()
+        signals.install()
         return spark
 
     try:
@@ -87,7 +97,7 @@ def late_session(context: Context, command: str) -> Iterator[Callable[[], SparkS
         raise SurroundingsError(f"Spark failed: {first_line(error)[:500]}{where}") from error
 
 
-def _uris(context: Context) -> Iterator[str]:
+def _uris(context: SessionContext) -> Iterator[str]:
     """Yield the warehouse, and all other arguments of the command that are on S3."""
     if context.warehouse is not None:
         yield context.warehouse
@@ -100,7 +110,7 @@ def _uris(context: Context) -> Iterator[str]:
 
 @contextmanager
 def command_run(
-    context: Context,
+    context: SessionContext,
     job: str,
     lock_timeout: float,
     *,
@@ -124,7 +134,7 @@ def _disk_error(told: str, warehouse: str) -> SurroundingsError | None:
     The full disk may be the warehouse's or that of Spark's own files. Access may be denied to any
     file or program: only files of the warehouse are reported here.
     """
-    is_remote = Place(warehouse).is_remote
+    is_remote = Location(warehouse).is_remote
     place = warehouse if is_remote else str(Path(warehouse).absolute())
     scratch = tempfile.gettempdir()
     is_scratch = full_disk(scratch) and (is_remote or not full_disk(place))

@@ -19,6 +19,7 @@ from pyspark.java_gateway import launch_gateway
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import child
+from aclkit.runtime.deadline import Deadline
 from aclkit.runtime.scratch import scratch
 
 _SECONDS_TO_START: Final = 300
@@ -74,11 +75,11 @@ def _tell_no_more(gateway: JavaGateway) -> None:
 
 
 def _wait_for(told: Path, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + _SECONDS_TO_START
+    deadline = Deadline(_SECONDS_TO_START)
     while not told.is_file():
         if process.poll() is not None:
             raise SurroundingsError(f"The JVM ended with exit code {process.returncode}")
-        if time.monotonic() > end:
+        if deadline.is_over:
             child.end(process)
             raise SurroundingsError(f"The JVM did not start within {_SECONDS_TO_START} s")
         time.sleep(_POLL)

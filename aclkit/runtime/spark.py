@@ -27,7 +27,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from aclkit.errors import SurroundingsError
-from aclkit.runtime import ending
+from aclkit.runtime import signals
+from aclkit.runtime.environment import DELTA_COORDINATE, require_java
 from aclkit.runtime.file_systems import require_file_systems
 from aclkit.runtime.gateway import start_gateway
 from aclkit.runtime.jars import DELTA, checked_jars
@@ -37,7 +38,6 @@ from aclkit.runtime.permissions import current_umask
 from aclkit.runtime.progress import measure_by
 from aclkit.runtime.s3_jars import S3
 from aclkit.runtime.scratch import scratch
-from aclkit.runtime.surroundings import DELTA_COORDINATE, require_java
 
 _EXTENSION: Final = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -121,7 +121,7 @@ def spark_log() -> Path | None:
         None where no JVM was started here, or it writes to stderr.
     """
     global _log
-    ending.hold_if_ending()
+    signals.block_if_ending()
     if _log is not None and _log.is_relative_to(scratch()):
         handle, kept = tempfile.mkstemp(prefix="aclkit-spark-", suffix=".log")
         os.close(handle)

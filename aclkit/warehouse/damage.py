@@ -14,8 +14,8 @@ import duckdb
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import DamagedError, SurroundingsError, first_line
-from aclkit.runtime.surroundings import DISK_FAILS, is_of_system
-from aclkit.warehouse.place import Place
+from aclkit.runtime.environment import DISK_FAILS, is_of_system
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.storage import LOG
 
 WAY_OUT: Final = (
@@ -64,7 +64,7 @@ def damage_of(error: BaseException, place: str = "") -> SurroundingsError | None
 
 
 @contextmanager
-def telling_damage(place: Place) -> Iterator[None]:
+def telling_damage(place: Location) -> Iterator[None]:
     """Raise an engine's error about a warehouse's files as an error of ours.
 
     Raises:

@@ -21,8 +21,8 @@ from deltalake import Schema
 
 from aclkit.runtime import memory
 from aclkit.runtime.arrow import arrow_table
+from aclkit.runtime.environment import require_room
 from aclkit.runtime.fail_points import after_commit
-from aclkit.runtime.surroundings import require_room
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import (
     AT_ONCE,
@@ -38,26 +38,20 @@ from aclkit.warehouse.commits import (
     take_over_files,
     write_checkpoint,
 )
+from aclkit.warehouse.current_runs import ALL_RUNS, CURRENT_RUNS
+from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.new_files import (
     NewFile,
     holds_only,
     may_hold_cluster,
     write_rows_of_others,
 )
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.staged import Stage
-from aclkit.warehouse.standing import ALL_RUNS, STANDING
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.table_files import (
-    Extent,
-    active_files,
-    ask_files,
-    columns_of,
-    extent_of,
-    read_files,
-)
+from aclkit.warehouse.table_files import Extent, active_files, columns_of, extent_of, read_files
 
 if TYPE_CHECKING:
     from delta.tables import DeltaTable
@@ -83,7 +77,7 @@ class Store:
     Attributes:
         place: where the warehouse lies; it holds a folder per table.
         runs: the published runs that hold its state, see
-            ``aclkit.warehouse.standing``, the oldest first.
+            ``aclkit.warehouse.current_runs``, the oldest first.
         versions: table → Delta version that the run began with, its own writes included.
     """
 
@@ -97,12 +91,12 @@ class Store:
 
         Args:
             spark: the session, or what starts it when it is first needed, where there is one.
-            warehouse: see ``Place``.
+            warehouse: see ``Location``.
             require_held: insists that it is this run's turn; called before each commit.
         """
         self._spark = spark
         self.require_held = require_held
-        self.place = Place(warehouse)
+        self.place = Location(warehouse)
         self.published: dict[str, int] = {}
         self.run_id = ""
         self._written: dict[str, int] = {}
@@ -110,7 +104,7 @@ class Store:
         self._writes: Counter[str] = Counter()
         self._frames: dict[tuple[str, int], DataFrame] = {}
         self._clusters: set[str] = set()
-        self.runs = self._read_runs(STANDING)
+        self.runs = self._read_runs(CURRENT_RUNS)
         if self.runs:
             self.published = dict(self.runs[-1].table_versions)
             self._clusters = {run.cluster_id for run in self.runs}

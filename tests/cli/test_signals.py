@@ -137,8 +137,8 @@ def test_while_spark_starts(tmp_path, warehouse, number):
 
 QUERY = """
 import sys, duckdb
-from aclkit.runtime import ending
-ending.begin()
+from aclkit.runtime import signals
+signals.begin()
 print("asking", file=sys.stderr, flush=True)
 duckdb.sql("SELECT count(*) FROM range(100000000000) a, range(1000) b "
            "WHERE a.range % 7 = b.range").fetchall()
@@ -154,12 +154,12 @@ def test_during_a_query_of_duckdb(tmp_path):
 
 STUCK = """
 import sys, threading
-from aclkit.runtime import ending
+from aclkit.runtime import signals
 def never():
     print("stuck", file=sys.__stdout__, flush=True)
     threading.Event().wait()
-ending.begin()
-with ending.before_end(never):
+signals.begin()
+with signals.before_end(never):
     print("working", file=sys.stderr, flush=True)
     threading.Event().wait()
 """

@@ -79,7 +79,7 @@ def refuse_work(patch: pytest.MonkeyPatch) -> None:
         raise Worked
 
     refuse_spark(patch)
-    for place in ("pipeline.replay.job.replaying", "nightly.night._decide"):
+    for place in ("pipeline.replay.job.replaying", "nightly.nightly_run._decide"):
         patch.setattr(f"aclkit.{place}", worked)
 
 

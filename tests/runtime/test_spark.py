@@ -14,9 +14,9 @@ import pytest
 from pyspark.sql import functions as F
 
 from aclkit.errors import SurroundingsError
+from aclkit.runtime.environment import jar_folder, require_java
 from aclkit.runtime.jars import DELTA, checked_jars, fetch_jars, wrong_jars
 from aclkit.runtime.spark import build_session
-from aclkit.runtime.surroundings import jar_folder, require_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

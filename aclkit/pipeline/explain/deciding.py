@@ -30,8 +30,8 @@ from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.progress import step
 from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.new_files import NewFile, write_files
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
 
@@ -140,7 +140,7 @@ class Work:
     def _write(self, table: str, batches: Iterable[pa.Table]) -> list[NewFile]:
         names = TABLES[table].column_names
         of_contract = (batch.select(names) for batch in batches)
-        return list(write_files(Place(self.place), table, of_contract))
+        return list(write_files(Location(self.place), table, of_contract))
 
 
 def decide(

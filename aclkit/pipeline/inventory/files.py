@@ -29,9 +29,9 @@ from aclkit.pipeline.inventory.sheet import (
     too_much,
 )
 from aclkit.pipeline.sources.files import is_directory, read_user_file
+from aclkit.runtime.safe_read import LARGEST_DATA
 from aclkit.runtime.uri import child, shown
-from aclkit.runtime.user_file import LARGEST_DATA
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.table_files import columns_of, plain_files
 
@@ -132,7 +132,7 @@ def _attributes(row: Row, kind: str) -> dict[str, str]:
 
 
 def _read_folder(start: Callable[[], SparkSession], path: str, columns: Columns) -> Iterator[Row]:
-    place = Place(path)
+    place = Location(path)
     if newest_version(place.files, "") is None:
         raise UsageError(f"{shown(path)}: expected a Delta folder, but it has no _delta_log")
     files = None if place.is_remote else _plain_files(place)
@@ -140,7 +140,7 @@ def _read_folder(start: Callable[[], SparkSession], path: str, columns: Columns)
     return as_texts(rows, shown(path), columns)
 
 
-def _plain_files(place: Place) -> list[str] | None:
+def _plain_files(place: Location) -> list[str] | None:
     """Return the files of a Delta folder; None where Spark has to read them."""
     try:
         place.require_plain()
@@ -149,7 +149,9 @@ def _plain_files(place: Place) -> list[str] | None:
         return None
 
 
-def _by_file(place: Place, files: Iterable[str], columns: Columns) -> Iterator[Mapping[str, Any]]:
+def _by_file(
+    place: Location, files: Iterable[str], columns: Columns
+) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of Parquet files, each read as a Parquet file of its own would be."""
     columns.rename(columns_of(place.text), shown(place.text))  # a folder may have no file at all
     for file in files:

@@ -12,6 +12,7 @@ from aclkit.model.facts import RECORD, SNAPSHOT, UNREADABLE
 from aclkit.pipeline.replay.engine import Offsets, Origin
 from aclkit.pipeline.replay.history_plan import describe_spans
 from aclkit.pipeline.replay.ranges import END, Range
+from aclkit.pipeline.sources.source_kinds import SOURCE_KINDS
 
 
 def parse_forget(text: str) -> Offsets | Origin:
@@ -67,6 +68,8 @@ def _named(item: Offsets | Origin) -> str:
 
 
 _OFFSETS: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})?")
-_KIND: Final = re.compile(r"(?:metadata-log|dump-log|records|acls-list):")
+_KIND: Final = re.compile(
+    f"(?:{'|'.join(kind.name for kind in SOURCE_KINDS.values() if kind.is_file)}):"
+)
 MOST_NAMED: Final = 10
 """Sources that a refusal names."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -14,20 +14,15 @@ from aclkit.model.counting import number_of
 from aclkit.model.facts import ADD_ACL, REJECT, SourceRow
 from aclkit.pipeline.replay.imprint import Imprint
 from aclkit.pipeline.sources.files import require_file
-from aclkit.pipeline.sources.items import WorkItem, metadata_log_items
+from aclkit.pipeline.sources.items import WorkItem, items_of
 from aclkit.pipeline.sources.listing import Listing
 from aclkit.pipeline.sources.metadata_log import read_cluster_id
+from aclkit.pipeline.sources.source_kinds import LIVE, METADATA_LOG, SOURCE_KINDS
 from aclkit.runtime.progress import step
 from aclkit.warehouse.job_run import RunSettings, Told
 
 if TYPE_CHECKING:  # kafka-python is imported for who asks a broker
     from aclkit.kafka.client.config import ClientConfig
-
-METADATA_LOG: Final = "metadata-log"
-ACLS_LIST: Final = "acls-list"
-LIVE: Final = "live"
-LOG_KINDS: Final = (METADATA_LOG, "dump-log", "records")
-KINDS: Final = (*LOG_KINDS, ACLS_LIST, LIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +62,7 @@ class Intake:
     @property
     def is_listing(self) -> bool:
         """Whether the sources are whole lists of ACLs and not a log."""
-        return any(source.kind not in LOG_KINDS for source in self.sources)
+        return any(not SOURCE_KINDS[source.kind].is_log for source in self.sources)
 
     @property
     def settings(self) -> RunSettings | None:
@@ -80,7 +75,7 @@ class Intake:
 
     def list_again(self) -> list[WorkItem]:
         """List the files of the sources as they are now."""
-        return [item for source in self.sources for item in _items(source)]
+        return [item for source in self.sources for item in items_of(source.kind, source.path)]
 
 
 def parse_source(text: str) -> Source:
@@ -93,8 +88,8 @@ def parse_source(text: str) -> Source:
     Source(kind='dump-log', path='dump.txt')
     """
     kind, _, path = text.partition(":")
-    if kind not in KINDS or not path:
-        raise UsageError(f"Invalid source {text!r}: expected KIND:PATH. Kinds are {_listed()}.")
+    if kind not in SOURCE_KINDS or not path:
+        raise UsageError(f"Invalid source {text!r}: expected KIND:PATH. Kinds are {_KINDS}.")
     return Source(kind, path)
 
 
@@ -125,8 +120,8 @@ def look_at(
             used, or sources of different clusters.
     """
     if not sources and not may_be_none:
-        raise UsageError(f"Pass at least one --source KIND:PATH. Kinds are {_listed()}.")
-    listings = [source for source in sources if source.kind not in LOG_KINDS]
+        raise UsageError(f"Pass at least one --source KIND:PATH. Kinds are {_KINDS}.")
+    listings = [source for source in sources if not SOURCE_KINDS[source.kind].is_log]
     if listings and len(sources) > 1:
         raise UsageError("A listing is a complete state. Pass it alone, without other sources.")
     if listings and listings[0].kind == LIVE:
@@ -140,7 +135,7 @@ def look_at(
         raise DataError(f"Expected sources of one cluster, found {names}")
     return Intake(
         sources=tuple(sources),
-        items=tuple(item for source in sources for item in _items(source)),
+        items=tuple(item for source in sources for item in items_of(source.kind, source.path)),
         cluster_ids=frozenset(str(cluster) for cluster in found),
         at=at,
     )
@@ -262,8 +257,7 @@ def has_acl(listing: Listing) -> bool:
     return any(row.record_type == ADD_ACL for row in listing.rows)
 
 
-def _listed() -> str:
-    return ", ".join(KINDS)
+_KINDS: Final = ", ".join(SOURCE_KINDS)
 
 
 def _cluster_id_of(source: Source) -> str | None:
@@ -271,12 +265,6 @@ def _cluster_id_of(source: Source) -> str | None:
         return read_cluster_id(source.path)
     require_file(source.path)
     return None
-
-
-def _items(source: Source) -> Iterable[WorkItem]:
-    if source.kind == METADATA_LOG:
-        return metadata_log_items(source.path)
-    return [WorkItem(kind=source.kind, path=source.path)]
 
 
 def _ask(bootstrap: str, config: ClientConfig, timeout: float) -> Listing:

@@ -12,7 +12,7 @@ from aclkit.pipeline.sources.files import is_packed
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.pipeline.sources.metadata_log import listing_again
 from aclkit.runtime.progress import step
-from aclkit.runtime.reading import followed, size_of
+from aclkit.runtime.read_progress import followed, size_of
 from aclkit.runtime.uri import shown
 
 

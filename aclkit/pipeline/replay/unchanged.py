@@ -21,8 +21,8 @@ from aclkit.pipeline.replay.known import Known, Replayed, ReplayOptions
 from aclkit.pipeline.replay.known_tables import KnownTables, read_clusters
 from aclkit.pipeline.replay.listed import notes_on_listing
 from aclkit.pipeline.replay.record import BROKERS_KEPT, ReplayResult, enter
+from aclkit.warehouse.current_runs import REPLAYING
 from aclkit.warehouse.run import Run
-from aclkit.warehouse.standing import REPLAYING
 
 _TABLES: Final = (
     *("acl_log", "log_range", "acl_reject", "broker"),

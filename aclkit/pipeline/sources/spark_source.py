@@ -19,7 +19,7 @@ from aclkit.model.facts import SPARK_DDL
 from aclkit.pipeline.sources.arrow import batches_of
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.pipeline.sources.readers import read_or_tell
-from aclkit.runtime.reading import HowFar
+from aclkit.runtime.read_progress import ReadProgress
 
 
 def read_sources(
@@ -68,5 +68,5 @@ class _ItemReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         item: WorkItem = partition.value
-        with closing(HowFar(self._board, self._items.index(item))) as told:
+        with closing(ReadProgress(self._board, self._items.index(item))) as told:
             yield from batches_of(read_or_tell(item, told))

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from aclkit.runtime.scratch import scratch
-from aclkit.warehouse.table_files import connect_beside
+from aclkit.warehouse.duck_beside import connect_beside
 
 
 def ask(sql: str, values: Sequence[object] = (), **tables: pa.Table) -> pa.Table:

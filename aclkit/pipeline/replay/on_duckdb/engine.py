@@ -28,7 +28,7 @@ from aclkit.pipeline.replay.transactions import Span
 from aclkit.pipeline.sources.arrow import ARROW_SCHEMA, batches_of
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.runtime.arrow import arrow_table
-from aclkit.runtime.reading import HowFar
+from aclkit.runtime.read_progress import ReadProgress
 from aclkit.warehouse.column_types import arrow_schema
 
 MOST_ROWS: Final = 500_000
@@ -49,7 +49,7 @@ class OnDuckdb(Engine[pa.Table]):
 
         batches, left = [], MOST_ROWS
         for number, item in enumerate(items):
-            with closing(HowFar(board, number)) as told:
+            with closing(ReadProgress(board, number)) as told:
                 for batch in batches_of(read_or_tell(item, told)):
                     batches.append(batch)
                     left -= batch.num_rows
