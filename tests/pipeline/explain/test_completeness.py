@@ -6,6 +6,7 @@ from collections import Counter
 from functools import partial
 
 import pytest
+from hypothesis import given, settings
 
 from aclkit.errors import DataError
 from aclkit.model.acl import ANY_OTHER
@@ -19,6 +20,8 @@ from aclkit.warehouse.views import explain_sql
 from tests.factories import acl
 from tests.pipeline.explain.decided import decided
 from tests.pipeline.explain.frames import scope_of
+from tests.pipeline.explain.test_two_runs import nights
+from tests.pipeline.explain.two_runs import run_twice
 
 ROOT = "User:root"
 SUPERS = frozenset({ROOT})
@@ -355,3 +358,15 @@ def test_a_cluster_without_resources_or_acls_is_complete():
     for resources in ((), (("TOPIC", "t"),)):
         scope = scope_of([], principals=(ROOT, "User:a"), resources=resources, super_users=SUPERS)
         assert check(scope, decided(scope, []))["rows_decided"] == 16 * len(resources)
+
+
+@settings(max_examples=25, deadline=None)
+@given(nights())
+def test_what_a_first_run_and_one_that_amends_it_leave_is_complete(both):
+    runs = run_twice(*both)
+    for night, memory in zip(both, (runs.was, runs.now), strict=True):
+        expected, asked = (
+            rows_expected(night.scope.inventory),
+            BrokerSettings(super_users=night.super_users),
+        )
+        check_completeness(night.scope, memory, asked, expected, is_dense=False, seed="run-1")
