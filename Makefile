@@ -19,7 +19,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	&& echo $$python && break; done)
 
 .PHONY: help setup demo docs test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
-	bench-cold bench-scale class-list broker-test cluster-test object-store-test soak lint types \
+	bench-cold bench-scale broker-test cluster-test object-store-test soak lint types \
 	imports check fmt lock build clean
 
 help: ## List the targets
@@ -74,9 +74,6 @@ bench-cold: $(READY) ## Measure what starts cold, five times each; AGAINST=FOLDE
 bench-scale: $(READY) ## Measure large runs, each anew; CASES="S30 S100", DOCS=1 writes docs/speed.md
 	@$(BIN)/python -m tests.benchmarks.scale $(CASES) $(if $(DOCS),--docs)
 
-class-list: $(READY) ## Write the list of Spark's classes anew, after a change of Spark's version
-	@$(BIN)/python -m tests.class_list
-
 broker-test: $(READY) ## Compare with a real Kafka broker on loopback, from Maven jars (10 minutes)
 	@$(BIN)/python -m tests.broker
 
@@ -121,23 +118,19 @@ clean: ## Remove what was built and cached; .venv stays
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 # Last of all the stamp, so that a set-up that broke off is taken up again.
-$(READY): pyproject.toml aclkit/runtime/jars.py aclkit/kafka/verify/jars.py \
-		aclkit/runtime/class_archive_maker.py aclkit/runtime/classes.lst.gz
+$(READY): pyproject.toml aclkit/runtime/jars.py aclkit/kafka/verify/jars.py
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "Error: no Python 3.11 or newer that can make a virtual environment; install one," \
 			"on Debian or Ubuntu with: apt-get install python3 python3-venv" >&2; exit 4; fi
-	@echo "==> checking Java"
-	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m aclkit.runtime.surroundings
 	@echo "==> making $(VENV) with $(PYTHON)"
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@echo "==> installing aclkit and its tools (some minutes the first time: Spark is large)"
 	@$(BIN)/python -m pip install --disable-pip-version-check --no-input --progress-bar off \
 		-e '.[dev]' >$(SETUP_LOG) 2>&1 || { tail -n 5 $(SETUP_LOG) >&2; \
 		echo "Error: pip failed; all that it said is in $(SETUP_LOG)" >&2; exit 4; }
-	@echo "==> fetching Delta's jars"
-	@$(BIN)/aclkit jars delta
-	@echo "==> fetching Kafka's jars"
-	@$(BIN)/aclkit jars kafka
-	@echo "==> making the archive of Spark's classes (half a minute; kept in the user's cache)"
-	@$(BIN)/python -m aclkit.runtime.class_archive_maker || echo "Spark starts without it, later"
+	@if PYTHONDONTWRITEBYTECODE=1 $(BIN)/python -m aclkit.runtime.environment; then \
+		echo "==> fetching the jars of Delta and Kafka"; \
+		$(BIN)/aclkit jars delta && $(BIN)/aclkit jars kafka; \
+	else echo "Without Java these are left out: Spark (--decide-with spark, usage, very large" \
+		"logs), verify, and the tests that need them. Run make setup again with Java 17."; fi
 	@touch $@

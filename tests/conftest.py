@@ -113,14 +113,15 @@ def _session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
 
     session = build_session(
         "aclkit-tests",
-        # As all that tests ask is: to walk a plan over a few rows is quicker than to compile it.
-        length="tiny",
         master="local[2]",
         extra_conf={
             "spark.driver.memory": "2g",
             # Tiny tables: one task each.
             "spark.sql.shuffle.partitions": "1",
             "spark.default.parallelism": "1",
+            # To walk a plan over a few rows is quicker than to compile it.
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
         },
     )

@@ -27,8 +27,6 @@ REFUSING = 'case "$2 $3" in "$FAIL") exit 1 ;; esac\n'
 READ_BY_SETUP = [
     "aclkit/runtime/jars.py",
     "aclkit/kafka/verify/jars.py",
-    "aclkit/runtime/class_archive_maker.py",
-    "aclkit/runtime/classes.lst.gz",
 ]
 
 

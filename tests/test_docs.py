@@ -23,7 +23,7 @@ from click.testing import CliRunner
 from aclkit import api
 from aclkit.cli import cli
 from aclkit.cli.command_index import described
-from aclkit.cli.late import walk
+from aclkit.cli.lazy_group import walk
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.views import view_sql
 from tests.documents import (

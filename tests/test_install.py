@@ -91,16 +91,10 @@ QUESTIONS = [
     (("--help",), "materialize  Compute every decision"),
 ]
 
-LOG = ROOT / "tests" / "data" / "kraft-4.1" / "__cluster_metadata-0"
 NEED_SPARK = [
-    f"replay --source metadata-log:{LOG}",
-    f"run --source metadata-log:{LOG}",
-    "materialize",
     "usage --authorizer-log DIR",
     "maintain",
     "verify --seed 1",
-    "demo",
-    "acls add --producer",
     "who-can READ topic:payments --engine spark",
     "sql SELECT --engine spark",
 ]
@@ -108,10 +102,10 @@ NEED_SPARK = [
 IMPORT_QUESTIONS = """
 import sys
 import click
-import aclkit.api, aclkit.cli.answering, aclkit.runtime.reachable
+import aclkit.api, aclkit.cli.sandbox_worker, aclkit.runtime.reachable
 import aclkit.warehouse.published_files
 from aclkit.cli import cli
-from aclkit.cli.late import walk
+from aclkit.cli.lazy_group import walk
 
 from aclkit.answer.render import render_rows
 

@@ -10,7 +10,7 @@ import click
 
 from aclkit.cli.acl_options import acl_options, force_option
 from aclkit.cli.acls import print_lines
-from aclkit.cli.alive import Alive, read_alive
+from aclkit.cli.acls_in_force import AclsInForce, read_acls_in_force
 from aclkit.cli.context import Context
 from aclkit.cli.help import command
 from aclkit.cli.options import lock_timeout_option
@@ -28,9 +28,9 @@ from aclkit.model.acl import Acl
 from aclkit.model.semantics import KAFKA
 from aclkit.pipeline.replay.changes import AclChange, add_to, remove_from
 from aclkit.pipeline.replay.write import write_change
-from aclkit.questions.query.follows import follows_a_source
+from aclkit.questions.query.is_replicated import is_replicated
 from aclkit.warehouse.job_run import JOB_RUN
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import MATERIALIZE_STEP, open_warehouse
 from aclkit.warehouse.run import publish
 from aclkit.warehouse.storage import newest_version
@@ -102,7 +102,7 @@ def remove_acls(
     """
     options = _with_built(options, builder_of(chosen))
     filters = acl_filters(options)
-    before = read_alive(context)
+    before = read_acls_in_force(context)
     command = command_of("remove", options)
     _refuse_if_following(context, before, f"{command} --force" if force else command)
     seen = remove_from(before.acls, filters, before.semantics)
@@ -132,17 +132,17 @@ def _with_built(options: AclOptions, builder: CheckedBuilder | None) -> AclOptio
     )
 
 
-def _read(context: Context) -> Alive | None:
+def _read(context: Context) -> AclsInForce | None:
     """Read what is there before; None where this would be the first of the cluster."""
     warehouse = context.require_warehouse()
-    if newest_version(Place(warehouse).files, JOB_RUN) is None:
+    if newest_version(Location(warehouse).files, JOB_RUN) is None:
         return None
     if context.cluster is not None and context.cluster not in open_warehouse(warehouse).clusters:
         return None
-    return read_alive(context)
+    return read_acls_in_force(context)
 
 
-def _refuse_if_following(context: Context, before: Alive | None, command: str) -> None:
+def _refuse_if_following(context: Context, before: AclsInForce | None, command: str) -> None:
     """Refuse what only the cluster itself can do, and print the command that would do it there.
 
     Raises:
@@ -151,7 +151,7 @@ def _refuse_if_following(context: Context, before: Alive | None, command: str) -
     if before is None:
         return
     with context.open() as opened:
-        if not follows_a_source(opened.tables, before.cluster_id):
+        if not is_replicated(opened.tables, before.cluster_id):
             return
     print_lines([command])
     raise UsageError(
@@ -183,7 +183,7 @@ def _write(
 ) -> AclChange:
     """Write a change as one run, the lock taken before anything is read."""
     warehouse = context.require_warehouse()
-    with command_run(context, job, lock_timeout, length="short") as run:
+    with command_run(context, job, lock_timeout) as run:
         change = write_change(run, context.cluster, decide)
         if change.added or change.removed:
             publish(run)

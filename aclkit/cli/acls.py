@@ -11,10 +11,10 @@ import click
 from aclkit.answer.document import Answer, Table
 from aclkit.answer.render import FORMATS
 from aclkit.cli.acl_options import ignored_options, principal_option, resource_options
-from aclkit.cli.alive import read_alive
+from aclkit.cli.acls_in_force import read_acls_in_force
 from aclkit.cli.context import Context, formats
 from aclkit.cli.help import command
-from aclkit.cli.late import COMMANDS, LateGroup
+from aclkit.cli.lazy_group import COMMANDS, LazyGroup
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell, write_lines
 from aclkit.errors import UsageError
@@ -29,7 +29,7 @@ COLUMNS: Final = (*Acl.__slots__[1:], "acl_id")
 
 
 @click.group(
-    cls=LateGroup,
+    cls=LazyGroup,
     sections={
         COMMANDS: {
             "list": ("acls", "list_acls"),
@@ -89,7 +89,7 @@ def list_acls(
         )
     principals = check_principals(principal)
     filters = resource_filters(options)
-    alive = read_alive(context)
+    alive = read_acls_in_force(context)
     chosen = [
         acl
         for acl in alive.acls
@@ -122,7 +122,7 @@ def show_acls(context: Context, acl_ids: tuple[str, ...], *, raw: bool) -> None:
     Without ids, it prints what tree /image/acls prints in that shell; with ids, what cat prints of
     each. Control characters in names are written as code points; --raw writes them unchanged.
     """
-    found = read_alive(context).acls
+    found = read_acls_in_force(context).acls
     if not acl_ids:
         print_lines(render_tree(_shown(found, raw=raw)))
         return

@@ -12,7 +12,7 @@ from aclkit.questions.assertions.check import check, deciding_acls
 from aclkit.questions.assertions.model import Assertion
 from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.rules.names.budget import Budget
-from aclkit.runtime.user_file import read_text
+from aclkit.runtime.safe_read import read_text
 
 FAILED_EXIT = 1
 

@@ -28,7 +28,7 @@ from aclkit.cli.baseline_options import (
     read_mutes,
     tell_mutes,
 )
-from aclkit.cli.completing import complete_finding
+from aclkit.cli.completers import complete_finding
 from aclkit.cli.context import Context, Opened, format_option, tell_state
 from aclkit.cli.help import Group
 from aclkit.cli.output import tell, write_lines
@@ -37,9 +37,9 @@ from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.model.phrases import most_like
 from aclkit.questions.query.first_seen import first_seen
-from aclkit.runtime.user_file import read_text
-from aclkit.runtime.whole_file import write_whole
-from aclkit.warehouse.alive import acls_alive
+from aclkit.runtime.atomic_file import write_atomically
+from aclkit.runtime.safe_read import read_text
+from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.codecs import finding_of, finding_sql
 from aclkit.warehouse.sql import fetch
 
@@ -121,7 +121,7 @@ def audit(
     if opened.run.job != _NIGHTLY:
         tell(_HALF)
     if baseline_file is not None:
-        write_whole(baseline_file, render_baseline(findings, opened.cluster_id, seen))
+        write_atomically(baseline_file, render_baseline(findings, opened.cluster_id, seen))
         tell(f"Wrote {baseline_file}.")
     known = {
         name: item
@@ -180,7 +180,7 @@ def accept(
     lead = f"{text.rstrip()}\n\n" if text.strip() else ""
     changed = lead + render_mute(found, day, owner, reason)
     parse_mutes(changed, file)
-    write_whole(file, changed)
+    write_atomically(file, changed)
     tell(f"Accepted {found.finding} {fingerprint} until {day} in {file}.")
 
 
@@ -232,7 +232,7 @@ def _acls(
 ) -> Mapping[str, Acl]:
     """Read the ACLs of findings, by id."""
     ids = sorted({each for finding in findings for each in finding.acl_ids})
-    found = acls_alive(opened.tables, opened.run, ids)
+    found = acls_in_force(opened.tables, opened.run, ids)
     return {acl.acl_id: acl for acl in found.values()}
 
 

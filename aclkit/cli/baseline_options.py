@@ -12,7 +12,7 @@ from aclkit.audit.reports.states import ran_out_sentences
 from aclkit.cli.options import F, option, together
 from aclkit.cli.output import tell
 from aclkit.model.findings import NEVER, SEVERITIES
-from aclkit.runtime.user_file import LARGEST_DATA, read_text
+from aclkit.runtime.safe_read import LARGEST_DATA, read_text
 
 baseline_options = together(
     option(

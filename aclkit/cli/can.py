@@ -8,12 +8,22 @@ from typing import Final
 
 import click
 
-from aclkit.cli.asking import principal_argument, question_options, taken_principal, tell_unknown
-from aclkit.cli.completing import complete_can, complete_resource
+from aclkit.cli.completers import complete_can, complete_resource
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
-from aclkit.cli.intent import asked_resource, check_order, operation_or_request, possible_resource
 from aclkit.cli.options import flag, gathered, option
+from aclkit.cli.question_options import (
+    principal_argument,
+    question_options,
+    taken_principal,
+    tell_unknown,
+)
+from aclkit.cli.suggestions import (
+    asked_resource,
+    check_order,
+    operation_or_request,
+    possible_resource,
+)
 from aclkit.errors import UsageError
 from aclkit.model.operation import parse_operation
 from aclkit.model.resource import Resource

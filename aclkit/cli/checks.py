@@ -8,10 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from aclkit.cli.examine import Around, Check, Seen
+from aclkit.cli.run_checks import Check, CheckContext, CheckResult
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
-from aclkit.runtime.memory import heap_size, memory_limit
-from aclkit.runtime.surroundings import (
+from aclkit.runtime.environment import (
     LEAST_JAVA,
     jar_folder,
     java_and_release,
@@ -19,34 +18,40 @@ from aclkit.runtime.surroundings import (
     require_writable,
     room_at,
 )
+from aclkit.runtime.memory import heap_size, memory_limit
 from aclkit.warehouse.job_run import JOB_RUN
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.lock import lock_holder
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.storage import newest_version
 
 
-def see_java(around: Around) -> Seen:
-    """Find the Java that Spark will take."""
+def see_java(around: CheckContext) -> CheckResult:
+    """Find the Java that Spark will take; few runs need one."""
     if slim := _slim():
         return slim
-    java, release = java_and_release(around.env)
-    return Seen(f"Java {release} at {java}")
+    try:
+        java, release = java_and_release(around.env)
+    except SurroundingsError as error:
+        return CheckResult(str(error), "warning", _FOR_JAVA)
+    return CheckResult(f"Java {release} at {java}")
 
 
-def see_memory(around: Around) -> Seen:
+def see_memory(around: CheckContext) -> CheckResult:
     """Compare the memory of the machine with what Spark's heap may take."""
     heap, limit = heap_size(around.env), memory_limit()
     if limit is None:
-        return Seen("the amount of memory is unknown")
+        return CheckResult("the amount of memory is unknown")
     found = f"{_gigabytes(limit)}, Spark may take {_gigabytes(heap)}"
     if heap > limit * 3 // 4:
         half = max(1, limit // 2 >> 30)
-        return Seen(found, "warning", f"Leave memory for the rest: ACLKIT_DRIVER_MEMORY={half}g")
-    return Seen(found)
+        return CheckResult(
+            found, "warning", f"Leave memory for the rest: ACLKIT_DRIVER_MEMORY={half}g"
+        )
+    return CheckResult(found)
 
 
-def see_jars(around: Around) -> Seen:
+def see_jars(around: CheckContext) -> CheckResult:
     """Compare Delta's jars with those that are expected, byte for byte."""
     if slim := _slim():
         return slim
@@ -55,14 +60,16 @@ def see_jars(around: Around) -> Seen:
     folder = jar_folder(around.env)
     if missing := missing_jars(DELTA, folder):
         fetch = f"{DELTA.command} fetches them; else the first run does, by the network"
-        return Seen(f"{len(missing)} of {len(DELTA.digests)} are not in {folder}", "warning", fetch)
-    return Seen(f"{DELTA.name}, {len(DELTA.digests)} files in {folder}")
+        return CheckResult(
+            f"{len(missing)} of {len(DELTA.digests)} are not in {folder}", "warning", fetch
+        )
+    return CheckResult(f"{DELTA.name}, {len(DELTA.digests)} files in {folder}")
 
 
-def see_disk(around: Around) -> Seen:
+def see_disk(around: CheckContext) -> CheckResult:
     """Check the free space for the tables, and for Spark's temporary files."""
     places = {"temporary files": around.env.get("TMPDIR") or tempfile.gettempdir()}
-    if around.warehouse is not None and not Place(around.warehouse).is_remote:
+    if around.warehouse is not None and not Location(around.warehouse).is_remote:
         places = {"the warehouse": around.warehouse, **places}
     rooms = {name: room_at(path) for name, path in places.items()}
     for path in places.values():
@@ -70,15 +77,17 @@ def see_disk(around: Around) -> Seen:
     known = {name: room for name, room in rooms.items() if room is not None}
     found = ", ".join(f"{_gigabytes(room)} free for {name}" for name, room in known.items())
     if any(room < LITTLE_ROOM for room in known.values()):
-        return Seen(found, "warning", f"a large cluster takes more than {_gigabytes(LITTLE_ROOM)}")
-    return Seen(found or "the free space is unknown")
+        return CheckResult(
+            found, "warning", f"a large cluster takes more than {_gigabytes(LITTLE_ROOM)}"
+        )
+    return CheckResult(found or "the free space is unknown")
 
 
-def see_lock(around: Around) -> Seen:
+def see_lock(around: CheckContext) -> CheckResult:
     """See whether a run is at work."""
     if around.warehouse is None:
-        return Seen("no warehouse given", "skipped")
-    place = Place(around.warehouse)
+        return CheckResult("no warehouse given", "skipped")
+    place = Location(around.warehouse)
     if place.is_remote:
         # Here, for a local warehouse has none.
         from aclkit.warehouse.lease import lease_until
@@ -89,15 +98,15 @@ def see_lock(around: Around) -> Seen:
         holder = f"process {holder}"
     if holder is not None:
         advice = "let it end; a second run waits for --lock-timeout, questions need not"
-        return Seen(f"a run is at work, {holder}", "warning", advice)
-    return Seen("free")
+        return CheckResult(f"a run is at work, {holder}", "warning", advice)
+    return CheckResult("free")
 
 
-def see_warehouse(around: Around) -> Seen:
+def see_warehouse(around: CheckContext) -> CheckResult:
     """Open what is published, and see whether this user may write."""
     if around.warehouse is None:
-        return Seen("none was named", "skipped", "name it: --warehouse DIR; or aclkit init")
-    place = Place(around.warehouse)
+        return CheckResult("none was named", "skipped", "name it: --warehouse DIR; or aclkit init")
+    place = Location(around.warehouse)
     place.require_plain()
     if newest_version(place.files, JOB_RUN) is None:
         return _nothing_yet(place)
@@ -114,47 +123,50 @@ def see_warehouse(around: Around) -> Seen:
         if not place.is_remote:  # only a write would show whether a bucket is writable
             require_writable(place.folder)
     except AclkitError as error:
-        return Seen(f"{found}; {error}", "warning", "questions work; a run needs write permission")
-    return Seen(found)
+        return CheckResult(
+            f"{found}; {error}", "warning", "questions work; a run needs write permission"
+        )
+    return CheckResult(found)
 
 
-def _nothing_yet(place: Place) -> Seen:
+def _nothing_yet(place: Location) -> CheckResult:
     if place.is_remote:
-        return Seen(f"nothing in {place} yet: the first run creates it")
+        return CheckResult(f"nothing in {place} yet: the first run creates it")
     folder = place.folder
     there = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(there, os.W_OK | os.X_OK):
         raise SurroundingsError(f"nothing in {folder} yet, and {there} is not writable")
-    return Seen(f"nothing in {folder} yet: the first run creates it")
+    return CheckResult(f"nothing in {folder} yet: the first run creates it")
 
 
-def see_source(around: Around) -> Seen:
+def see_source(around: CheckContext) -> CheckResult:
     """Look at the sources as a run does, and open each file."""
     from aclkit.pipeline.replay.intake import look_at, parse_source
 
     if not around.sources:
         advice = "Pass --source, or --config FILE.toml with a source."
-        return Seen("no source given", "skipped", advice)
+        return CheckResult("no source given", "skipped", advice)
     config = around.command_config
     sources = [parse_source(text) for text in around.sources]
     intake = look_at(sources, command_config=config, timeout=around.seconds)
-    files = [Path(item.path) for item in intake.items if not Place(item.path).is_remote]
+    files = [Path(item.path) for item in intake.items if not Location(item.path).is_remote]
     for file in files:
         with file.open("rb") as opened:
             opened.read(1)
     size = sum(file.stat().st_size for file in files)
     cluster = f", cluster {', '.join(intake.cluster_ids)}" if intake.cluster_ids else ""
     much = f": {len(files):,} files, {size:,} bytes" if files else ""
-    return Seen(f"{', '.join(around.sources)}{much}{cluster}")
+    return CheckResult(f"{', '.join(around.sources)}{much}{cluster}")
 
 
-def see_broker(around: Around) -> Seen:
+def see_broker(around: CheckContext) -> CheckResult:
     """Ask a live source what a run would ask it."""
-    from aclkit.pipeline.replay.intake import LIVE, ask_live, look_at, parse_source
+    from aclkit.pipeline.replay.intake import ask_live, look_at, parse_source
+    from aclkit.pipeline.sources.source_kinds import LIVE
 
     live = [one for one in map(parse_source, around.sources) if one.kind == LIVE]
     if not live:
-        return Seen("no live source given", "skipped")
+        return CheckResult("no live source given", "skipped")
     config = around.command_config
     intake = ask_live(look_at(live, command_config=config, timeout=around.seconds))
     told = intake.listing
@@ -162,26 +174,33 @@ def see_broker(around: Around) -> Seen:
     found = f"{live[0].path} answers: cluster {', '.join(intake.cluster_ids)}, {rows:,} rows"
     notes = (*(told.notes if told else ()), *(f"not honoured: {k}" for k in intake.not_honoured))
     if notes:
-        return Seen(f"{found}; {'; '.join(notes)}", "warning", "docs/operations.md: a live cluster")
-    return Seen(found)
+        return CheckResult(
+            f"{found}; {'; '.join(notes)}", "warning", "docs/operations.md: a live cluster"
+        )
+    return CheckResult(found)
 
 
 LITTLE_ROOM: Final = 2 << 30
 
 
-def _slim() -> Seen | None:
+def _slim() -> CheckResult | None:
     if find_spec("pyspark") is not None:
         return None
-    advice = "questions do not need it; to replay and decide: pip install aclkit"
-    return Seen("Spark is not installed", "skipped", advice)
+    advice = "most commands do not need it; for usage and very large logs: pip install aclkit"
+    return CheckResult("Spark is not installed", "skipped", advice)
 
 
 def _gigabytes(size: int) -> str:
     return f"{size / (1 << 30):.1f} GiB"
 
 
+_FOR_JAVA: Final = (
+    f"install Java {LEAST_JAVA} or newer for usage, verify, sql --engine spark, --decide-with "
+    "spark, and logs of more than 24 MiB; nothing else needs it"
+)
+
 CHECKS: Final = (
-    Check("java", see_java, f"install Java {LEAST_JAVA} or newer, or set JAVA_HOME to it"),
+    Check("java", see_java, _FOR_JAVA),
     Check("memory", see_memory, "set ACLKIT_DRIVER_MEMORY to a size such as 4g"),
     Check("jars", see_jars, "remove the file, then: aclkit jars"),
     Check("disk", see_disk, "free some space, or set TMPDIR to another disk"),

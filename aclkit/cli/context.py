@@ -15,14 +15,14 @@ from click.core import ParameterSource
 from aclkit.answer.document import Answer
 from aclkit.answer.render import FORMATS, PROGRAMS, TABLE, Form, is_rows, render
 from aclkit.answer.text import Layout
-from aclkit.cli.found import find, none_named
+from aclkit.cli.discover_warehouse import find, none_named
 from aclkit.cli.options import age_words, option, together
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.screen import deliver, layout_of
 from aclkit.errors import UsageError
-from aclkit.runtime.object_store import storage_said
+from aclkit.runtime.storage_settings import storage_said
 from aclkit.runtime.uri import has_password
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 
 if TYPE_CHECKING:
     import duckdb
@@ -45,7 +45,6 @@ class Context:
         warehouse: folder or URI of the Delta tables.
         cluster: the selected cluster, where one was named.
         verbose: show the output of Spark and Ivy.
-        class_archive: start Spark from the archive of its classes, and make it.
         engine: who reads the tables.
         output_format: how an answer is written.
         output: the file that it is written to; stdout if not given.
@@ -61,7 +60,6 @@ class Context:
     warehouse: str | None = None
     cluster: str | None = None
     verbose: bool = False
-    class_archive: bool = True
     engine: Literal["duckdb", "spark"] = "duckdb"
     output_format: str = TABLE
     output: str | None = None
@@ -82,7 +80,7 @@ class Context:
         """
         if not self.warehouse:
             raise none_named()
-        place = Place(self.warehouse)
+        place = Location(self.warehouse)
         if not place.is_remote:
             return str(Path(self.warehouse).resolve())
         if has_password(self.warehouse):
@@ -110,10 +108,10 @@ class Context:
             self.warehouse, self.cluster = found.warehouse, self.cluster or found.cluster
             self.max_age = self.max_age or found.max_age
             tell(found.words)
-        self._reach(Place(self.warehouse))
+        self._reach(Location(self.warehouse))
         return self.warehouse
 
-    def _reach(self, place: Place) -> None:
+    def _reach(self, place: Location) -> None:
         """Insist once that an object store answers: who reads it would try for minutes."""
         if place.is_remote and not self.is_reached:
             from aclkit.runtime.reachable import require_reachable

@@ -29,7 +29,7 @@ from aclkit.model.principal import parse_super_users
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import AskedReading, BrokerSettings
 from aclkit.nightly.policies import Policies
-from aclkit.nightly.quiet import NightlyOptions, NightlyResult
+from aclkit.nightly.unchanged_run import NightlyOptions, NightlyResult
 from aclkit.pipeline.explain.decided import MaterializeOptions
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.pipeline.replay.intake import Intake, Source, look_at
@@ -37,8 +37,8 @@ from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.questions.query import access
 from aclkit.questions.query.access_answer import who_can_answer
 from aclkit.rules.decide.rules import ALLOWED
+from aclkit.runtime.atomic_file import write_atomically
 from aclkit.runtime.uri import child
-from aclkit.runtime.whole_file import write_whole
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import Published, deciding_run, open_warehouse
 
@@ -79,7 +79,7 @@ def demo(context: Context, /) -> None:
         intake = look_at([Source("metadata-log", str(sample))])
         chosen = replace(context, warehouse=warehouse, cluster=CLUSTER)
         result = do_night(chosen, intake, _REPLAYING, _options, _LOCK_TIMEOUT)
-    write_whole(child(warehouse, PAGE), result.page)
+    write_atomically(child(warehouse, PAGE), result.page)
     published = open_warehouse(warehouse)
     with connect(published) as connection:
         report = gather(connection, published, result.summary)
@@ -93,7 +93,7 @@ def demo(context: Context, /) -> None:
 _REPLAYING: Final = ReplayOptions()
 
 
-def _options(_: Callable[[], SparkSession] | None, __: Intake) -> NightlyOptions:
+def _options(_: Callable[[], SparkSession], __: Intake) -> NightlyOptions:
     return NightlyOptions(
         cluster=CLUSTER,
         replay=_REPLAYING,

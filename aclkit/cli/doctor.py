@@ -9,12 +9,12 @@ import click
 from aclkit.answer.document import Answer, Item, Items
 from aclkit.cli.checks import CHECKS
 from aclkit.cli.context import Context, format_option
-from aclkit.cli.examine import Around, Outcome, examine
-from aclkit.cli.found import find
+from aclkit.cli.discover_warehouse import find
 from aclkit.cli.help import command
 from aclkit.cli.options import option, timeout_option
 from aclkit.cli.output import tell
-from aclkit.runtime.object_store import storage_said
+from aclkit.cli.run_checks import CheckContext, Outcome, run_checks
+from aclkit.runtime.storage_settings import storage_said
 
 
 @command("doctor")
@@ -49,13 +49,13 @@ def doctor(
         warehouse = found.warehouse
         tell(found.words)
     nightly = (ctx.find_root().default_map or {}).get("run", {})
-    around = Around(
+    around = CheckContext(
         warehouse=warehouse,
         sources=source or nightly.get("source", ()),
         command_config=command_config or nightly.get("command_config"),
         seconds=timeout,
     )
-    outcomes = [*examine(CHECKS, around)]
+    outcomes = [*run_checks(CHECKS, around)]
     context.write(
         Answer(
             title="What aclkit needs",

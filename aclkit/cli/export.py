@@ -11,10 +11,10 @@ import click
 
 from aclkit.answer.rows import csv_field
 from aclkit.cli.acls import COLUMNS
-from aclkit.cli.alive import read_alive
+from aclkit.cli.acls_in_force import read_acls_in_force
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
-from aclkit.cli.late import COMMANDS, LateGroup
+from aclkit.cli.lazy_group import COMMANDS, LazyGroup
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell, write_lines, write_rows
 from aclkit.errors import UsageError
@@ -24,8 +24,8 @@ from aclkit.kafka.acls.strimzi import render_kafka_users
 from aclkit.kafka.acls.terraform import render_terraform
 from aclkit.model.acl import Acl
 from aclkit.questions.query.export import explain_batches, render_csv, write_parquet
-from aclkit.runtime.whole_file import open_whole
-from aclkit.warehouse.alive import times_added
+from aclkit.runtime.atomic_file import open_atomically
+from aclkit.warehouse.acls_in_force import times_added
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Rendered = tuple[list[str], list[Acl]]
@@ -41,7 +41,7 @@ _MOST_UNSAID: Final = 20
 
 
 @click.group(
-    cls=LateGroup,
+    cls=LazyGroup,
     sections={
         COMMANDS: {
             "acls": ("export", "export_acls"),
@@ -98,7 +98,7 @@ def export_acls(context: Context, form: str, output: str | None, *, skip_unsuppo
     format cannot express are comments in the output, are listed on stderr, and make the exit code
     1; with --skip-unsupported it is 0.
     """
-    alive = read_alive(context)
+    alive = read_acls_in_force(context)
     unsaid: list[Acl] = []
     with _opened(output) as file:
         if form == "csv":
@@ -157,4 +157,4 @@ def export_explain(context: Context, form: str, output: str | None) -> None:
 
 def _opened(output: str | None) -> AbstractContextManager[TextIO]:
     """Open what is written to."""
-    return nullcontext(sys.stdout) if output is None else open_whole(output)
+    return nullcontext(sys.stdout) if output is None else open_atomically(output)

@@ -15,9 +15,9 @@ from aclkit.cli.help import command
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.pipeline.sources.files import is_there
+from aclkit.runtime.atomic_file import open_atomically
 from aclkit.runtime.scratch import scratch
 from aclkit.runtime.uri import is_uri, shown
-from aclkit.runtime.whole_file import open_whole
 from aclkit.warehouse.duck_file import holds_until, write_duck_file
 from aclkit.warehouse.published import open_warehouse
 
@@ -64,7 +64,7 @@ def export_duckdb(context: Context, output: str, *, views: bool, copy: bool, for
     with tempfile.TemporaryDirectory(dir=scratch()) as folder:
         made = Path(folder) / _NAME
         write_duck_file(published, made, now, with_rows=not views)
-        with made.open("rb") as source, open_whole(output) as target:
+        with made.open("rb") as source, open_atomically(output) as target:
             shutil.copyfileobj(source, target.buffer)
     if views:
         tell(

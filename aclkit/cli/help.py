@@ -21,7 +21,7 @@ RARE: Final = frozenset(
         *("--delegation-token", "--user-principal", "--allow-host", "--deny-host", "--idempotent"),
         *("--bootstrap-server", "--bootstrap-controller", "--user-header", "--token-file"),
         *("--trusted-proxy", "--skew", "--log-timezone", "--max-age", "--file-mode"),
-        *("--file-group", "--class-archive", "--assume-single-writer", "--raw"),
+        *("--file-group", "--assume-single-writer", "--raw", "--decide-with"),
         *("--cluster-resource", "--report-formats", "--command-config", "--alert-webhook-file"),
     }
 )

@@ -12,14 +12,15 @@ from typing import Final, TypeVar
 import click
 
 from aclkit.cli.context import Context
-from aclkit.cli.found import SETTINGS, WAREHOUSE
+from aclkit.cli.discover_warehouse import SETTINGS, WAREHOUSE
 from aclkit.cli.help import command
 from aclkit.cli.output import tell
 from aclkit.cli.settings_options import given_settings, said_super_users
 from aclkit.errors import AclkitError, UsageError
 from aclkit.model.principal import parse_super_users
-from aclkit.pipeline.replay.intake import LIVE, METADATA_LOG, Source, look_at, parse_source
-from aclkit.runtime.whole_file import write_whole
+from aclkit.pipeline.replay.intake import Source, look_at, parse_source
+from aclkit.pipeline.sources.source_kinds import LIVE, METADATA_LOG, kinds_words
+from aclkit.runtime.atomic_file import write_atomically
 
 T = TypeVar("T")
 
@@ -183,7 +184,7 @@ def settings_text(**said: str | list[str] | None) -> Iterator[str]:
 _MEANING: Final = {
     "warehouse": "Folder of the warehouse. Questions in this folder find it here.",
     "cluster": "Cluster id, if the warehouse has several.",
-    "source": "Where your ACLs are: metadata-log, dump-log, records, acls-list, or live:HOST:PORT.",
+    "source": f"Where your ACLs are: {kinds_words(':{}', of_files=False)}.",
     "command_config": "The Kafka client's file for a live source. Passwords stay there.",
     "super_users": "super.users of the brokers, separated by ';'; \"\" for none.",
     "server_properties": "Or a broker's server.properties, to read super.users from.",
@@ -197,7 +198,7 @@ def _toml(value: str | list[str]) -> str:
 
 def _write(file: Path, text: str, *, force: bool) -> None:
     if force:
-        write_whole(file, text)
+        write_atomically(file, text)
         return
     try:
         with file.open("x", encoding="utf-8") as new:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterable
 from importlib import import_module
 from itertools import islice
 from typing import Any, Final, NoReturn
@@ -17,18 +18,18 @@ import click
 import aclkit
 from aclkit.cli.command_index import read_index
 from aclkit.cli.context import Context
-from aclkit.cli.late import LateGroup, Sections
+from aclkit.cli.lazy_group import LazyGroup, Sections
 from aclkit.cli.options import flag, option, parse_age
 from aclkit.cli.output import flush_output, is_unread, tell, tell_error
 from aclkit.cli.settings import read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
-from aclkit.runtime import ending
-from aclkit.runtime.object_store import single_writer_assumed, storage_said
+from aclkit.runtime import signals
+from aclkit.runtime.environment import missing_package, not_installed
 from aclkit.runtime.permissions import parse_group, parse_mode, writing_as
 from aclkit.runtime.progress import ProgressHandler
 from aclkit.runtime.requests_made import REQUESTS
-from aclkit.runtime.surroundings import missing_package, not_installed
+from aclkit.runtime.storage_settings import single_writer_assumed, storage_said
 
 _SECTIONS: Final[Sections] = {
     "Ask": {
@@ -64,7 +65,7 @@ _SECTIONS: Final[Sections] = {
         "maintain": ("maintain", "maintain_"),
         "jars": ("jars", "jars"),
         "completion": ("completion", "completion"),
-        "help": ("helping", "help_"),
+        "help": ("help_command", "help_"),
     },
     "Export": {
         "export": ("export", "export"),
@@ -82,19 +83,19 @@ _SELDOM: Final = frozenset(
 """Commands that ``-h`` only names."""
 
 
-class AclkitGroup(LateGroup):
+class AclkitGroup(LazyGroup):
     """The group of all commands: it ends with the exit code of the error's class."""
 
     def __call__(self, *args: Any, **settings: Any) -> Any:  # noqa: ANN401 -- click's own signature
         """Run as a program: signals end it, and so does a reader that wants no more."""
-        ending.begin()
+        signals.begin()
         is_asked_by_a_shell = COMPLETE in os.environ
         if is_asked_by_a_shell:  # and ours is to answer
             import_module("aclkit.cli.completion")
         try:
             return self.main(*args, **{"complete_var": COMPLETE, **settings})
         finally:
-            ending.hold_if_ending()
+            signals.block_if_ending()
             flush_output()
             if is_asked_by_a_shell:
                 # A thread may still read names: do not wait for it, and do not interrupt it.
@@ -196,7 +197,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def _end(ctx: click.Context, error: AclkitError) -> NoReturn:
-    ending.hold_if_ending()
+    signals.block_if_ending()
     tell_error(error)
     ctx.exit(error.exit_code)
 
@@ -249,10 +250,12 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     help="Permissions of new files; folders get x where files get r.  [default: 0640]",
 )
 @option("--file-group", metavar="GROUP", help="Group of new warehouses and reports.")
-@option(
+@click.option(
     "--class-archive/--no-class-archive",
-    default=True,
-    help="Start Spark faster from a class archive in the user's cache.",
+    default=None,
+    hidden=True,
+    expose_value=False,
+    callback=lambda _, param, value: _tell_retired([param.opts[0]] if value is not None else []),
 )
 @flag(
     "--assume-single-writer",
@@ -274,7 +277,6 @@ def cli(
     file_mode: str | None,
     file_group: str | None,
     *,
-    class_archive: bool,
     assume_single_writer: bool,
     verbose: bool,
 ) -> None:
@@ -296,6 +298,7 @@ def cli(
     for name, value in os.environ.items():
         if name.startswith("ACLKIT_") and not _is_utf8(value):
             raise UsageError(f"{name} is not UTF-8.")
+    _tell_retired(name for name in _RETIRED_VARIABLES if name in os.environ)
     if warehouse is not None and not warehouse.strip():
         raise UsageError("--warehouse is empty. Pass a folder or a URI.")
     mode = None if file_mode is None else parse_mode(file_mode)
@@ -306,12 +309,21 @@ def cli(
         warehouse=warehouse,
         cluster=cluster,
         verbose=verbose,
-        class_archive=class_archive,
         max_age=None if max_age is None else parse_age(max_age),
     )
     _tell_progress(is_shared=verbose)
     if verbose:
         ctx.call_on_close(_tell_requests)
+
+
+_RETIRED_VARIABLES: Final = ("ACLKIT_CLASS_ARCHIVE", "ACLKIT_FAST_JVM")
+"""They said how Spark's JVM starts; a night of few ACLs starts none any more."""
+
+
+def _tell_retired(names: Iterable[str]) -> None:
+    """Name what an older aclkit understood: no night ends for it."""
+    for name in names:
+        tell(f"note: {name} is ignored. It was removed, because most runs start no JVM any more.")
 
 
 def _tell_requests() -> None:

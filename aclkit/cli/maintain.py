@@ -14,10 +14,10 @@ from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.output import tell_all
 from aclkit.cli.session import command_run
 from aclkit.errors import UsageError
+from aclkit.warehouse.current_runs import KEEP_DAYS, MAINTAIN
 from aclkit.warehouse.maintenance import Maintained, maintain
 from aclkit.warehouse.retention import Policy
 from aclkit.warehouse.run import continue_from_newest
-from aclkit.warehouse.standing import KEEP_DAYS, MAINTAIN
 
 MOST_DAYS: Final = 36_500
 

@@ -12,9 +12,8 @@ from aclkit.audit.findings.broker_settings_differ import find_broker_settings_di
 from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.reading_changed import find_reading_changed
 from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
-from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
-from aclkit.cli.deciding import deciding_options, inventory_files
+from aclkit.cli.deciding_options import deciding_options
 from aclkit.cli.help import command
 from aclkit.cli.options import inventory_options, lock_timeout_option, rebuild_of, rebuild_options
 from aclkit.cli.principal_options import builder_of, principal_options
@@ -23,7 +22,7 @@ from aclkit.cli.session import command_run
 from aclkit.cli.settings_options import given_settings, settings_options
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
-from aclkit.model.reading import asked_words
+from aclkit.model.semantics_words import asked_words
 from aclkit.pipeline.explain.decided import take_inventory
 from aclkit.pipeline.explain.materialize import continue_from_replay, told_by_brokers
 from aclkit.pipeline.explain.materialize import materialize as materialize_into
@@ -66,9 +65,8 @@ def materialize(
     warehouse = context.require_warehouse()
     given = given_settings(chosen)
     builder = builder_of(chosen, given.mapping_rules)
-    length = length_of_run(warehouse, named=inventory_files(chosen))
     rebuild = rebuild_of(chosen)
-    with command_run(context, "materialize", lock_timeout, length=length, rebuild=rebuild) as run:
+    with command_run(context, "materialize", lock_timeout, rebuild=rebuild) as run:
         if run.rebuilt is not None:
             # Here, because computing history takes pyspark.
             from aclkit.pipeline.replay.again import replay_again

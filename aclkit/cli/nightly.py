@@ -12,7 +12,7 @@ import click
 from aclkit.answer.text import lay_out
 from aclkit.audit.alerts.alerts import alert_of, is_alarming
 from aclkit.audit.alerts.webhook import send_alert
-from aclkit.audit.findings.facts import BROAD_SHARE
+from aclkit.audit.findings.audit_input import BROAD_SHARE
 from aclkit.audit.reports.gather import gather
 from aclkit.audit.reports.render import FORMATS, HTML
 from aclkit.audit.reports.summary_page import short_parts
@@ -21,7 +21,7 @@ from aclkit.cli import replay as log
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context
-from aclkit.cli.deciding import deciding_options, inventory_files
+from aclkit.cli.deciding_options import deciding_options
 from aclkit.cli.help import command
 from aclkit.cli.one_night import do_night
 from aclkit.cli.options import (
@@ -41,13 +41,13 @@ from aclkit.cli.screen import is_terminal
 from aclkit.cli.settings_options import given_settings, reading_of, settings_options
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
-from aclkit.model.reading import asked_words
+from aclkit.model.semantics_words import asked_words
 from aclkit.nightly.policies import Policies
-from aclkit.nightly.quiet import NightlyOptions, NightlyResult
+from aclkit.nightly.unchanged_run import NightlyOptions, NightlyResult
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.known import ReplayOptions
+from aclkit.runtime.atomic_file import write_atomically
 from aclkit.runtime.progress import tell_first
-from aclkit.runtime.whole_file import write_whole
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 
@@ -146,7 +146,7 @@ def _night(
     builder = builder_of(chosen, given.mapping_rules)
     tell_first(asked_words(reading_of(chosen)))
 
-    def options_of(start: Callable[[], SparkSession] | None, asked: Intake) -> NightlyOptions:
+    def options_of(start: Callable[[], SparkSession], asked: Intake) -> NightlyOptions:
         resolved = resolve(given, asked.listing.brokers if asked.listing else ())
         return NightlyOptions(
             cluster=context.cluster,
@@ -158,8 +158,8 @@ def _night(
             maps_names=given.mapping_rules is not None,
         )
 
-    named, rebuild = inventory_files(chosen), rebuild_of(chosen)
-    return do_night(context, intake, replaying, options_of, lock_timeout, named, rebuild)
+    rebuild = rebuild_of(chosen)
+    return do_night(context, intake, replaying, options_of, lock_timeout, rebuild)
 
 
 def policies_of(chosen: dict[str, Any]) -> Policies:
@@ -193,7 +193,7 @@ def _write(
 ) -> Iterator[str]:
     """Write the page and the reports, and yield the path of each file."""
     if chosen["report"]:
-        write_whole(chosen["report"], result.page)
+        write_atomically(chosen["report"], result.page)
         yield chosen["report"]
     if chosen["report_dir"]:
         published = open_warehouse(warehouse)

@@ -14,6 +14,8 @@ import click
 
 from aclkit.errors import UsageError
 from aclkit.model.facts import in_utc
+from aclkit.pipeline.plan import DECIDE_WITH
+from aclkit.pipeline.sources.source_kinds import kinds_words
 
 if TYPE_CHECKING:
     from aclkit.warehouse.run import Rebuild
@@ -163,10 +165,7 @@ replay_options = together(
         "--source",
         multiple=True,
         metavar="KIND:PATH",
-        help=(
-            "What to read. KIND is metadata-log (directory, .log or .checkpoint), dump-log, "
-            "records, acls-list, or live (HOST:PORT). Repeatable."
-        ),
+        help=f"What to read. KIND is {kinds_words()}. Repeatable.",
     ),
     option(
         "--high-watermark",
@@ -189,6 +188,13 @@ replay_options = together(
     flag("--allow-empty", "Accept a listing without ACLs: it removes all known ones."),
 )
 
+decide_with_option = option(
+    "--decide-with",
+    type=click.Choice(DECIDE_WITH),
+    default="auto",
+    help="local: this machine. spark: Spark's tasks. auto: local, or under spark-submit Spark's.",
+)
+
 inventory_options = together(
     option(
         "--principals",
@@ -208,7 +214,8 @@ inventory_options = together(
         default="auto",
         help="Write the explain table row by row. auto: up to 50 million rows.",
     ),
-    flag("--full", "Decide everything again, not only what changed."),
+    flag("--full", "Decide everything again, even if nothing changed."),
+    decide_with_option,
 )
 
 rebuild_options = together(

@@ -16,8 +16,8 @@ from aclkit.kafka.acls.creation import CreationRules
 from aclkit.kafka.acls.new import acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
 from aclkit.model.acl_words import acl_words
-from aclkit.model.reading import changed_settings
 from aclkit.model.semantics import Semantics, read_as
+from aclkit.model.semantics_words import changed_settings
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.pipeline.replay.changes import add_to, remove_from
 from aclkit.questions.preview.change_set import read_change_set

@@ -23,7 +23,7 @@ from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.questions.prove.answer import answers_answer, comparison_answer
 from aclkit.questions.prove.claim import HOLDS, NO_LESS, NO_MORE, SAME, hold_against
 from aclkit.questions.prove.never import hold_assertions
-from aclkit.questions.prove.reading import (
+from aclkit.questions.prove.proof_settings import (
     RECORDS,
     GivenReading,
     ReadSide,
@@ -32,7 +32,7 @@ from aclkit.questions.prove.reading import (
     read_alike,
 )
 from aclkit.rules.names.budget import Budget
-from aclkit.runtime.user_file import read_text
+from aclkit.runtime.safe_read import read_text
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

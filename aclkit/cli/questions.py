@@ -6,16 +6,18 @@ import shlex
 
 import click
 
-from aclkit.cli.asking import (
+from aclkit.cli.completers import complete_operation, complete_resource
+from aclkit.cli.context import Context, tell_state
+from aclkit.cli.help import command
+from aclkit.cli.options import option
+from aclkit.cli.output import tell
+from aclkit.cli.question_options import (
     principal_argument,
     question_options,
     taken_principal,
     tell_unknown,
 )
-from aclkit.cli.completing import complete_operation, complete_resource
-from aclkit.cli.context import Context, tell_state
-from aclkit.cli.help import command
-from aclkit.cli.intent import (
+from aclkit.cli.suggestions import (
     asked_type,
     check_order,
     missing_resource,
@@ -23,8 +25,6 @@ from aclkit.cli.intent import (
     star_note,
     type_intended,
 )
-from aclkit.cli.options import option
-from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.model.resource import TYPE_OF_WORD, Resource
 from aclkit.questions.query import access

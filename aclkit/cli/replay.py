@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from aclkit.answer.document import Answer
-from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command
-from aclkit.cli.options import lock_timeout_option, option, parse_time, picked, replay_options
+from aclkit.cli.options import (
+    decide_with_option,
+    lock_timeout_option,
+    option,
+    parse_time,
+    picked,
+    replay_options,
+)
 from aclkit.cli.output import tell, tell_all
-from aclkit.cli.unchanged import without_spark
+from aclkit.cli.session import late_session
 from aclkit.model.findings import Finding, sort_findings
+from aclkit.pipeline.replay.forget import parse_forget
 from aclkit.pipeline.replay.history_plan import describe_spans
 from aclkit.pipeline.replay.imprint import imprint_of
 from aclkit.pipeline.replay.intake import Intake, ask_live, look_at, parse_source
+from aclkit.pipeline.replay.job import replay as replay_into
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.record import ReplayResult
-from aclkit.pipeline.replay.unchanged import replay_unchanged
-from aclkit.warehouse.run import Held, Run, begin_run, hold, publish
-
-if TYPE_CHECKING:
-    from aclkit.pipeline.replay.forget import Offsets, Origin
+from aclkit.warehouse.run import begin_run, hold, publish
 
 SUMMARY = (
     "cluster", "head_offset", "acls_alive", "facts_added", "rejects", "holes", "bridged", "status"
@@ -35,6 +39,7 @@ SUMMARY = (
 
 @command()
 @replay_options
+@decide_with_option
 @option(
     "--forget",
     multiple=True,
@@ -68,21 +73,17 @@ def replay(
     --forget removes those rows and offsets. With --source, the same run reads the correct log.
     """
     warehouse = context.require_warehouse()
-    wrong = _wrong(forget)
+    wrong = [parse_forget(text) for text in forget]
     intake = intake_of(chosen, may_be_none=bool(wrong))
     options = picked(ReplayOptions, chosen)
-
-    def quietly(run: Run) -> tuple[Run, ReplayResult] | None:
-        found = None if wrong else replay_unchanged(run, intake, context.cluster, options)
-        if found is None:
-            return None
-        publish(run)
-        return run, found
-
     with hold(warehouse, lock_timeout) as held:
         intake = asked(intake, options)
-        done = without_spark(context, "replay", lock_timeout, held, quietly)
-        run, result = done or _replay(context, intake, options, wrong, lock_timeout, held)
+        with (
+            late_session(context, "replay") as start,
+            begin_run(start, warehouse, "replay", lock_timeout=lock_timeout, held=held) as run,
+        ):
+            result = replay_into(run, intake, context.cluster, options, wrong)
+            publish(run)
     row = summary(run.cluster_id, run.status, result)
     context.write(Answer(columns=SUMMARY, rows=[row]))
     tell_notes(run.notes, run.findings)
@@ -93,37 +94,6 @@ def replay(
             "--accept-holes"
         )
     sys.exit(result.exit_code)
-
-
-def _wrong(forget: tuple[str, ...]) -> Sequence[Offsets | Origin]:
-    if not forget:
-        return ()
-    from aclkit.pipeline.replay.forget import parse_forget
-
-    return [parse_forget(text) for text in forget]
-
-
-def _replay(
-    context: Context,
-    intake: Intake,
-    options: ReplayOptions,
-    wrong: Sequence[Offsets | Origin],
-    lock_timeout: float,
-    held: Held,
-) -> tuple[Run, ReplayResult]:
-    """Replay with Spark, which is imported only now."""
-    from aclkit.cli.session import command_session
-    from aclkit.pipeline.replay.job import replay as replay_into
-
-    warehouse = context.require_warehouse()
-    intake = intake.read_early()
-    with (
-        command_session(context, "replay", length=length_of_run(warehouse, intake)) as spark,
-        begin_run(spark, warehouse, "replay", lock_timeout=lock_timeout, held=held) as run,
-    ):
-        result = replay_into(run, intake, context.cluster, options, wrong)
-        publish(run)
-    return run, result
 
 
 def asked(intake: Intake, options: ReplayOptions) -> Intake:

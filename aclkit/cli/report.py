@@ -32,7 +32,7 @@ from aclkit.cli.options import option, timeout_option, together
 from aclkit.cli.output import tell, tell_error, write_lines
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.findings import NEVER, SEVERITIES
-from aclkit.runtime.whole_file import write_whole
+from aclkit.runtime.atomic_file import write_atomically
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -162,7 +162,7 @@ def report(
     if output is None:
         write_lines([text], sys.stdout)
     else:
-        write_whole(output, text, for_everybody=form == PROMETHEUS)
+        write_atomically(output, text, for_everybody=form == PROMETHEUS)
         tell(f"wrote {output}")
 
 

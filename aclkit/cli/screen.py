@@ -16,7 +16,7 @@ import click
 
 from aclkit.answer.text import MOST_LINES, Layout
 from aclkit.cli.output import write_lines
-from aclkit.runtime.whole_file import open_whole
+from aclkit.runtime.atomic_file import open_atomically
 
 _LEAST_WIDTH: Final = 20
 _MOST_WIDTH: Final = 10_000
@@ -61,7 +61,7 @@ def deliver(lines: Iterable[str], output: str | None, *, may_page: bool) -> None
         may_page: for people, so that a terminal shows them page by page.
     """
     if output is not None:
-        with open_whole(output) as file:
+        with open_atomically(output) as file:
             write_lines(lines, file)
     elif may_page and sys.stdin.isatty() and sys.stdout.isatty():
         _show(lines)

@@ -13,7 +13,7 @@ from aclkit.cli.help import command
 from aclkit.cli.options import option, picked, timeout_option
 from aclkit.cli.output import tell
 from aclkit.errors import SurroundingsError
-from aclkit.runtime.surroundings import missing_package
+from aclkit.runtime.environment import missing_package
 from aclkit.runtime.uri import is_loopback
 
 _PORT: Final = 8377

@@ -7,37 +7,49 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 import click
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 
-from aclkit.cli.context import Context
 from aclkit.errors import SurroundingsError, first_line
-from aclkit.runtime import ending
+from aclkit.runtime import signals
+from aclkit.runtime.environment import (
+    full_disk,
+    missing_package,
+    not_installed,
+    write_error,
+)
 from aclkit.runtime.object_store import is_s3
 from aclkit.runtime.progress import step
 from aclkit.runtime.reachable import require_reachable
-from aclkit.runtime.spark import Length, build_session, spark_log
-from aclkit.runtime.surroundings import full_disk, write_error
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.damage import is_of_spark
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.run import Rebuild, Run, begin_run, hold
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class SessionContext(Protocol):
+    """What a session needs to know of its command; see ``context.Context``."""
+
+    warehouse: str | None
+    verbose: bool
+    is_reached: bool
+
+    def require_warehouse(self) -> str:
+        """Return the warehouse that was named."""
 
 
 @contextmanager
-def command_session(
-    context: Context, command: str, *, length: Length = "long"
-) -> Iterator[SparkSession]:
+def command_session(context: SessionContext, command: str) -> Iterator[SparkSession]:
     """Start Spark for a command; see ``late_session``."""
-    with late_session(context, command, length=length) as start:
+    with late_session(context, command) as start:
         yield start()
 
 
 @contextmanager
-def late_session(
-    context: Context, command: str, *, length: Length = "long"
-) -> Iterator[Callable[[], SparkSession]]:
+def late_session(context: SessionContext, command: str) -> Iterator[Callable[[], SparkSession]]:
     """Give a command what starts Spark, for when it is needed: what is small goes without.
 
     What fails inside Spark ends with exit code 4 and no traceback.
@@ -45,7 +57,6 @@ def late_session(
     Args:
         context: the command's.
         command: its name.
-        length: how much work it is known to be.
     """
     uris = [*_uris(context)]
     for uri in uris:
@@ -54,20 +65,30 @@ def late_session(
 
     @cache
     def start() -> SparkSession:
+        # Imported here, so that what needs no Spark needs no pyspark.
+        try:
+            from aclkit.runtime.spark import build_session
+        except ModuleNotFoundError as error:
+            what = f"aclkit {command}, on so much data,"
+            raise not_installed(what, missing_package(error)) from error
+
         with step("Starting Spark"):
             spark = build_session(
                 f"aclkit {command}",
                 verbose=context.verbose,
-                length=length,
-                class_archive=context.class_archive,
                 uris=uris,
             )
-        ending.install()
+        signals.install()
         return spark
 
     try:
         yield start
-    except (PySparkException, Py4JError) as error:
+    except Exception as error:
+        if not is_of_spark(error):
+            raise
+        # Spark was started, so it is there.
+        from aclkit.runtime.spark import spark_log
+
         plain = _disk_error(str(error), context.warehouse or ".")
         if plain is not None:
             raise plain from error
@@ -76,7 +97,7 @@ def late_session(
         raise SurroundingsError(f"Spark failed: {first_line(error)[:500]}{where}") from error
 
 
-def _uris(context: Context) -> Iterator[str]:
+def _uris(context: SessionContext) -> Iterator[str]:
     """Yield the warehouse, and all other arguments of the command that are on S3."""
     if context.warehouse is not None:
         yield context.warehouse
@@ -89,18 +110,17 @@ def _uris(context: Context) -> Iterator[str]:
 
 @contextmanager
 def command_run(
-    context: Context,
+    context: SessionContext,
     job: str,
     lock_timeout: float,
     *,
-    length: Length = "long",
     rebuild: Rebuild | None = None,
 ) -> Iterator[Run]:
     """Begin a run of a command: the lock first, which may be another's; Spark starts if needed."""
     warehouse = context.require_warehouse()
     with (
         hold(warehouse, lock_timeout) as held,
-        late_session(context, job, length=length) as start,
+        late_session(context, job) as start,
         begin_run(
             start, warehouse, job, lock_timeout=lock_timeout, held=held, rebuild=rebuild
         ) as run,
@@ -114,7 +134,7 @@ def _disk_error(told: str, warehouse: str) -> SurroundingsError | None:
     The full disk may be the warehouse's or that of Spark's own files. Access may be denied to any
     file or program: only files of the warehouse are reported here.
     """
-    is_remote = Place(warehouse).is_remote
+    is_remote = Location(warehouse).is_remote
     place = warehouse if is_remote else str(Path(warehouse).absolute())
     scratch = tempfile.gettempdir()
     is_scratch = full_disk(scratch) and (is_remote or not full_disk(place))

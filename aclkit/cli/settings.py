@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 from aclkit.cli.command_index import ConfigOption
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml, shown_key
-from aclkit.runtime.object_store import SECTION
-from aclkit.runtime.user_file import read_text
+from aclkit.runtime.safe_read import read_text
+from aclkit.runtime.storage_settings import SECTION
 
 Commands = Mapping[str, Mapping[str, ConfigOption]]
 """Command in words → name of an option → the option."""
@@ -21,7 +21,7 @@ class Config(NamedTuple):
 
     Attributes:
         defaults: of options, click's default map.
-        storage: how object storage is reached, see ``runtime.object_store``.
+        storage: how object storage is reached, see ``runtime.storage_settings``.
     """
 
     defaults: dict[str, Any]

@@ -7,12 +7,12 @@ import shlex
 import click
 
 from aclkit.audit.reports.describe import describe_answer, describe_principal, describe_resource
-from aclkit.cli.asking import question_options, taken_principal, tell_unknown
-from aclkit.cli.completing import complete_subject
+from aclkit.cli.completers import complete_subject
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
-from aclkit.cli.intent import possible_resource
 from aclkit.cli.output import tell
+from aclkit.cli.question_options import question_options, taken_principal, tell_unknown
+from aclkit.cli.suggestions import possible_resource
 from aclkit.model.operation import ANY_OPERATION
 from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE, Resource
 from aclkit.questions.query.decisions import Where

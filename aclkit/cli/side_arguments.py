@@ -12,8 +12,8 @@ from aclkit.cli.context import Context
 from aclkit.cli.options import parse_moment
 from aclkit.errors import UsageError
 from aclkit.pipeline.sources import files
+from aclkit.questions.prove.proof_settings import Side
 from aclkit.questions.prove.read import EXPECTED, read_file_side, read_warehouse_side
-from aclkit.questions.prove.reading import Side
 from aclkit.runtime.uri import is_uri, shown
 
 FORMS = (

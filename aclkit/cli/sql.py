@@ -12,13 +12,13 @@ import click
 
 from aclkit.answer.document import Answer
 from aclkit.answer.rows import Counted
-from aclkit.cli.apart import SqlQuestion, answer
 from aclkit.cli.context import Context, engine_option, format_option
 from aclkit.cli.help import command
 from aclkit.cli.options import FiniteRange, option
+from aclkit.cli.sandbox import SqlQuestion, answer
 from aclkit.cli.sql_prompt import answer_all
 from aclkit.errors import UsageError
-from aclkit.runtime.ending import interruptible
+from aclkit.runtime.signals import interruptible
 
 _SECONDS: Final = 60.0
 _SECONDS_WITH_SPARK: Final = 3_600.0

@@ -9,7 +9,7 @@ from typing import Final
 
 from aclkit.cli.output import tell, tell_all, tell_error
 from aclkit.errors import AclkitError
-from aclkit.runtime.ending import interruptible
+from aclkit.runtime.signals import interruptible
 
 READY: Final = "aclkit> "
 MORE: Final = "   ...> "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from aclkit.answer.render import FORMATS
-from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.read import AUDITED, audit_published
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options

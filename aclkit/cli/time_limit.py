@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Final
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from aclkit.cli.apart import too_long
+from aclkit.cli.sandbox import too_long
 from aclkit.errors import AclkitError
-
-
-class _TimeUp(BaseException):
-    """The time is over; no ``except Exception`` on the way may take it for its own."""
+from aclkit.runtime.deadline import LONGEST, TimeUpError, alarm
 
 
 @contextmanager
@@ -37,13 +32,13 @@ def time_limit(spark: SparkSession, seconds: float) -> Iterator[None]:
         spark.sparkContext.cancelAllJobs()
 
     # A thread of its own, because it talks to the JVM while this one waits for an answer.
-    timer = threading.Timer(min(seconds, _LONGEST), cancel)
+    timer = threading.Timer(min(seconds, LONGEST), cancel)
     timer.daemon = True
-    with _alarm(seconds + _FOR_CANCELLING):
+    with alarm(seconds + _FOR_CANCELLING):
         timer.start()
         try:
             yield
-        except _TimeUp:
+        except TimeUpError:
             raise too_long(seconds) from None
         except (AclkitError, PySparkException, Py4JError) as error:
             if is_over.is_set():
@@ -55,27 +50,3 @@ def time_limit(spark: SparkSession, seconds: float) -> Iterator[None]:
 
 _FOR_CANCELLING: Final = 5.0
 """Seconds in which a cancelled job has to end."""
-
-
-@contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """Raise in this thread after some time; only the main thread gets signals."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handler = signal.signal(signal.SIGALRM, _ring)
-    timer = signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST))
-    try:
-        yield
-    finally:
-        # Somebody else's alarm goes on, if a little late.
-        signal.setitimer(signal.ITIMER_REAL, *timer)
-        signal.signal(signal.SIGALRM, handler)
-
-
-def _ring(_: int, __: FrameType | None) -> None:
-    raise _TimeUp
-
-
-_LONGEST: Final = 10_000_000.0
-"""Seconds, four months: not every system takes more."""

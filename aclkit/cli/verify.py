@@ -29,7 +29,7 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.counting import number_of
 from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.runtime.progress import step
-from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.published import run_settings
 
 log = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ def verify(
         raise UsageError("Pass --all or --sample, not both.")
     with context.open() as opened:
         run = opened.run
-        acls = acls_alive(opened.tables, run)
+        acls = acls_in_force(opened.tables, run)
         _, semantics = run_settings(run)
         again = _again(semantics)
         version = _choose(version, acls.values(), reads_ranges=semantics.cidr_hosts)

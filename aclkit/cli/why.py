@@ -9,18 +9,18 @@ from typing import Any
 
 import click
 
-from aclkit.cli.asking import (
+from aclkit.cli.completers import complete_request, complete_resource
+from aclkit.cli.context import Context, tell_state
+from aclkit.cli.help import command
+from aclkit.cli.options import gathered, option, parse_time, together
+from aclkit.cli.output import tell
+from aclkit.cli.question_options import (
     principal_argument,
     question_options,
     taken_principal,
     tell_unknown,
 )
-from aclkit.cli.completing import complete_request, complete_resource
-from aclkit.cli.context import Context, tell_state
-from aclkit.cli.help import command
-from aclkit.cli.intent import check_order, operation_or_request, possible_resource
-from aclkit.cli.options import gathered, option, parse_time, together
-from aclkit.cli.output import tell
+from aclkit.cli.suggestions import check_order, operation_or_request, possible_resource
 from aclkit.errors import UsageError
 from aclkit.model.resource import Resource
 from aclkit.questions.query.as_of import PAST

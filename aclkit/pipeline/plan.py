@@ -28,6 +28,11 @@ _BYTES_OF_ACL: Final = 1_000
 """What an ACL takes while all are ranked and grouped; afterwards it is a third of that."""
 _MOST_ENTRIES: Final = 8_000_000
 _LEAST_ENTRIES: Final = 100_000
+_BYTES_REPLAYED_HERE: Final = 24 << 20
+"""Of the files to read: even where all of them are ACLs, 400,000, one core reads them in half a
+minute and this process takes 1.5 GiB. Of a usual log it is ten times as many records."""
+_FACTS_REPLAYED_HERE: Final = 300_000
+"""Of a cluster, known before: compared with as many they take 1.5 GiB."""
 _MEMORY_IF_UNKNOWN: Final = 4 << 30
 
 
@@ -78,3 +83,22 @@ def plan_deciding(
     if asked == "spark" or is_submitted:
         return Plan("spark", processors, entries)
     return Plan("processes" if workers > 1 else "here", workers, entries)
+
+
+def replays_here(asked: DecideWith, *, source_bytes: int | None, known_facts: int) -> bool:
+    """Whether this process replays a source, by DuckDB; otherwise Spark does.
+
+    Args:
+        asked: what the user asks for.
+        source_bytes: of the files to read; None where that is unknown.
+        known_facts: rows of ``acl_log`` of the cluster.
+
+    >>> replays_here("auto", source_bytes=5_000_000, known_facts=20_000)
+    True
+    >>> replays_here("auto", source_bytes=None, known_facts=0)
+    False
+    """
+    if asked != "auto":
+        return asked == "local"
+    is_small = source_bytes is not None and source_bytes <= _BYTES_REPLAYED_HERE
+    return is_small and known_facts <= _FACTS_REPLAYED_HERE and memory.IS_OURS

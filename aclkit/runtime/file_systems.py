@@ -6,21 +6,15 @@ Spark itself opens local disks and HDFS. For S3 aclkit brings the jars; for othe
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from aclkit.errors import SurroundingsError
-from aclkit.runtime.s3_jars import COORDINATE, HADOOP
+from aclkit.runtime.object_store import STORES
+from aclkit.runtime.s3_jars import HADOOP
 from aclkit.runtime.uri import is_uri, split_scheme
-
-_CONNECTORS: Final = {
-    **dict.fromkeys(("s3", "s3a"), COORDINATE),
-    "gs": f"org.apache.hadoop:hadoop-gcp:{HADOOP}",
-    **dict.fromkeys(("abfs", "abfss"), f"org.apache.hadoop:hadoop-azure:{HADOOP}"),
-}
-"""Scheme → the Maven coordinate of what brings it."""
 
 
 def require_file_systems(session: SparkSession, uris: Iterable[str]) -> None:
@@ -40,11 +34,12 @@ def require_file_systems(session: SparkSession, uris: Iterable[str]) -> None:
 
 
 def _advice(scheme: str) -> str:
-    connector = _CONNECTORS.get(scheme)
+    store = STORES.get(scheme)
     said = f"Spark cannot open {scheme}://"
-    if connector is None:
+    if store is None or scheme not in store.spark_schemes:
         return f"{said}. Expected s3, s3a, gs, abfss, hdfs or a folder."
     return (
-        f"{said}. Pass --packages {connector} to spark-submit. For a Spark that aclkit starts, "
-        "put the connector's jars into a folder and set SPARK_DIST_CLASSPATH='FOLDER/*'"
+        f"{said}. Pass --packages org.apache.hadoop:{store.connector}:{HADOOP} to spark-submit. "
+        "For a Spark that aclkit starts, put the connector's jars into a folder and set "
+        "SPARK_DIST_CLASSPATH='FOLDER/*'"
     )

@@ -19,8 +19,7 @@ from pyspark.java_gateway import launch_gateway
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import child
-from aclkit.runtime.jvm_lists import send_lists_at_once
-from aclkit.runtime.jvm_names import remember_names
+from aclkit.runtime.deadline import Deadline
 from aclkit.runtime.scratch import scratch
 
 _SECONDS_TO_START: Final = 300
@@ -65,16 +64,9 @@ def start_gateway(conf: SparkConf, output: int) -> JavaGateway:
     _wait_for(told, process)
     with _known(told):
         gateway = launch_gateway()  # type: ignore[no-untyped-call]  # no types in pyspark
-    quicken(gateway)
     gateway.proc = process
     atexit.register(_tell_no_more, gateway)
     return gateway
-
-
-def quicken(gateway: JavaGateway) -> None:
-    """Let a gateway plan queries on the JVM with a fraction of the messages."""
-    remember_names(gateway)
-    send_lists_at_once(gateway)
 
 
 def _tell_no_more(gateway: JavaGateway) -> None:
@@ -83,11 +75,11 @@ def _tell_no_more(gateway: JavaGateway) -> None:
 
 
 def _wait_for(told: Path, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + _SECONDS_TO_START
+    deadline = Deadline(_SECONDS_TO_START)
     while not told.is_file():
         if process.poll() is not None:
             raise SurroundingsError(f"The JVM ended with exit code {process.returncode}")
-        if time.monotonic() > end:
+        if deadline.is_over:
             child.end(process)
             raise SurroundingsError(f"The JVM did not start within {_SECONDS_TO_START} s")
         time.sleep(_POLL)

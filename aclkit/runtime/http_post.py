@@ -1,21 +1,22 @@
-"""An address, a body and headers → the status of one POST, within a time that holds whatever comes.
+"""An address, a body and headers → the answer to one POST, within a time that holds whatever comes.
 
-No redirect is followed and nothing is sent twice. For https the proxy counts that the environment
-names, with its credentials. No message and no log line holds the address.
+No redirect is followed and nothing is sent twice. Where the caller allows it, the proxy that the
+environment names is used, with its credentials. No message and no log line holds the address.
 """
 
 from __future__ import annotations
 
 import logging
 import ssl
-import threading
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
 from urllib3.util.retry import Retry
+
+from aclkit.runtime.deadline import within
 
 # At DEBUG it logs the path of each request, which is a secret here.
 logging.getLogger("urllib3.connectionpool").setLevel(logging.WARNING)
@@ -27,82 +28,102 @@ class Answer(NamedTuple):
     Attributes:
         status: of HTTP.
         retry_after: the seconds that it asks to wait, from a number or a date; 0 where it does not.
+        body: its beginning, as long as the caller allows.
     """
 
     status: int
     retry_after: float
+    body: bytes
 
 
 class PostError(Exception):
-    """The request did not come through; its text is the class of the cause alone."""
+    """The request did not come through; its text is the class of the cause alone.
+
+    ``cause`` is what went wrong first. Its own text may hold the address.
+    """
+
+    def __init__(self, cause: BaseException) -> None:
+        """Keep the cause."""
+        super().__init__(type(cause).__name__)
+        self.cause = cause
 
 
 class UntrustedError(PostError):
     """The certificate of the server is not trusted."""
 
 
-def post(address: str, body: bytes, headers: Mapping[str, str], seconds: float) -> Answer:
-    """Send one request and return what the server answers.
-
-    Raises:
-        TimeoutError: there was no whole answer in time, even where the server sends letter by
-            letter.
-        UntrustedError: the certificate of the server is not trusted.
-        PostError: it could not be reached.
-    """
-    held: list[Answer | Exception] = []
-    # A socket's time limit starts anew with every byte: who sends slowly is left alone.
-    asking = threading.Thread(
-        target=_ask, args=(held, address, body, headers, seconds), daemon=True
-    )
-    asking.start()
-    asking.join(seconds)
-    if not held:
-        raise TimeoutError
-    if isinstance(held[0], Exception):
-        raise held[0]
-    return held[0]
-
-
-def _ask(
-    held: list[Answer | Exception],
+def post(
     address: str,
     body: bytes,
     headers: Mapping[str, str],
     seconds: float,
-) -> None:
-    try:
-        with manager_for(address) as manager:
-            answer = manager.request(
-                "POST",
-                address,
-                body=body,
-                headers={**headers, "Connection": "close"},
-                timeout=urllib3.Timeout(total=seconds),
-                retries=False,
-                redirect=False,
-                preload_content=False,
-            )
-            held.append(Answer(answer.status, _seconds(answer.headers.get("Retry-After"))))
-            answer.close()
-    except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
-        held.append(_as_ours(error))
+    *,
+    tls: ssl.SSLContext | None = None,
+    proxied: Collection[str] = ("https",),
+    most: int = 0,
+) -> Answer:
+    """Send one request and return what the server answers.
+
+    Args:
+        address: http or https.
+        body: what is sent.
+        headers: sent along.
+        seconds: how long all of it may take, even where the server sends letter by letter.
+        tls: whom to trust, and as whom to connect; the system's without.
+        proxied: schemes for which the proxy of the environment is used.
+        most: how many bytes of the answer's body are read.
+
+    Raises:
+        TimeoutError: there was no whole answer in time.
+        UntrustedError: the certificate of the server is not trusted.
+        PostError: it could not be reached.
+    """
+
+    def send() -> Answer:
+        try:
+            with manager_for(address, tls, proxied) as manager:
+                answer = manager.request(
+                    "POST",
+                    address,
+                    body=body,
+                    headers={**headers, "Connection": "close"},
+                    timeout=urllib3.Timeout(total=seconds),
+                    retries=False,
+                    redirect=False,
+                    preload_content=False,
+                )
+                wait = _seconds(answer.headers.get("Retry-After"))
+                found = answer.read(most) if most else b""
+                answer.close()
+                return Answer(answer.status, wait, found)
+        except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
+            raise _as_ours(error) from None
+
+    return within(seconds, send)
 
 
-def manager_for(address: str) -> urllib3.PoolManager:
-    """Return what makes the connection, for https through the proxy of the environment.
+def manager_for(
+    address: str, tls: ssl.SSLContext | None = None, proxied: Collection[str] = ("https",)
+) -> urllib3.PoolManager:
+    """Return what makes the connection, where it is used through the proxy of the environment.
 
     A proxy without a port is asked on that of its own scheme.
     """
+    # urllib3 would check the name of the server itself where the context does not.
+    is_any_name = tls is not None and not tls.check_hostname
+    options: dict[str, Any] = {
+        "ssl_context": tls,
+        "assert_hostname": False if is_any_name else None,
+    }
     parts = urlsplit(address)
-    proxy = getproxies().get("https") if parts.scheme == "https" else None
+    proxy = getproxies().get(parts.scheme) if parts.scheme in proxied else None
     if not proxy or proxy_bypass(parts.hostname or ""):
-        return urllib3.PoolManager()
+        return urllib3.PoolManager(**options)
     where = urlsplit(proxy if "://" in proxy else "http://" + proxy)
     credentials = ":".join(map(unquote, (where.username or "", where.password or "")))
-    told = urllib3.make_headers(proxy_basic_auth=credentials) if where.username else None
+    headers = urllib3.make_headers(proxy_basic_auth=credentials) if where.username else None
     bare = where._replace(netloc=where.netloc.rpartition("@")[2])
-    return urllib3.ProxyManager(bare.geturl(), proxy_headers=told)
+    return urllib3.ProxyManager(bare.geturl(), proxy_headers=headers, **options)
 
 
 def _seconds(text: str | None) -> float:
@@ -123,8 +144,8 @@ def _as_ours(error: Exception) -> Exception:
     while (behind := _behind(cause)) is not None:
         cause = behind
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return UntrustedError(type(cause).__name__)
-    return TimeoutError() if isinstance(cause, TimeoutError) else PostError(type(cause).__name__)
+        return UntrustedError(cause)
+    return TimeoutError() if isinstance(cause, TimeoutError) else PostError(cause)
 
 
 def _behind(error: BaseException) -> BaseException | None:

@@ -22,9 +22,9 @@ from typing import Final
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.child import bound
+from aclkit.runtime.environment import DELTA_COORDINATE, jar_folder, not_installed, require_java
 from aclkit.runtime.permissions import FOR_EVERYBODY
 from aclkit.runtime.scratch import scratch
-from aclkit.runtime.surroundings import DELTA_COORDINATE, jar_folder, not_installed, require_java
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
 from aclkit.errors import UsageError, first_line
-from aclkit.runtime.object_store import as_s3
+from aclkit.runtime.object_store import plain_uri
 from aclkit.runtime.uri import shown
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def get_object(uri: str, most: int) -> bytes | None:
 
 def _place(uri: str) -> tuple[ObjectStore, str]:
     """Return the store of a folder, and the name of an object there."""
-    folder, _, name = as_s3(uri).rpartition("/")
+    folder, _, name = plain_uri(uri).rpartition("/")
     if not name or folder.endswith(":/"):
         raise UsageError(f"{shown(uri)}: expected a path after the bucket's name")
     try:

@@ -15,10 +15,9 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import pyspark
 from py4j.java_gateway import JavaGateway
@@ -28,18 +27,17 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from aclkit.errors import SurroundingsError
-from aclkit.runtime import ending
-from aclkit.runtime.class_archive import class_archive, options_for, start_making
+from aclkit.runtime import signals
+from aclkit.runtime.environment import DELTA_COORDINATE, require_java
 from aclkit.runtime.file_systems import require_file_systems
-from aclkit.runtime.gateway import quicken, start_gateway
-from aclkit.runtime.jars import DELTA, checked_jars, spark_home
+from aclkit.runtime.gateway import start_gateway
+from aclkit.runtime.jars import DELTA, checked_jars
 from aclkit.runtime.memory import heap_size
 from aclkit.runtime.object_store import is_s3, spark_options
 from aclkit.runtime.permissions import current_umask
 from aclkit.runtime.progress import measure_by
 from aclkit.runtime.s3_jars import S3
 from aclkit.runtime.scratch import scratch
-from aclkit.runtime.surroundings import DELTA_COORDINATE, require_java
 
 _EXTENSION: Final = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -61,34 +59,11 @@ _SQL: Final = {
     # By default what is below 10 MiB on the disk: six million pairs, in memory gigabytes.
     # Code that makes a frame knows how many rows it has at most, and passes that: see ``frame``.
     "spark.sql.autoBroadcastJoinThreshold": "-1",
-    # Sorts after 128 groups of lists in any case, the slow way.
-    "spark.sql.execution.useObjectHashAggregateExec": "false",
-    # Parts of resources are joined where they lie, on more columns than they are spread by.
-    "spark.sql.requireAllClusterKeysForCoPartition": "false",
     # Where in Python each column was made: for errors of plans, and most of what making one costs.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     # A checksum costs a job for every commit and is read by Delta alone.
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
 }
-
-_UNCOMPILED: Final = {
-    # Spark writes Java for each plan and compiles it: a quarter of the CPU time of a tiny run.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
-
-_LATER: Final = [
-    # Ten times the JVM's own: a run of a minute pays the slow compiler for code that is hot for
-    # seconds, 7 of 96 s of CPU time on B2. Loops over rows are there after a blink in any case.
-    "-XX:Tier4InvocationThreshold=50000",
-    "-XX:Tier4MinInvocationThreshold=6000",
-    "-XX:Tier4CompileThreshold=150000",
-    "-XX:Tier4BackEdgeThreshold=400000",
-]
-
-Length = Literal["tiny", "short", "long"]
-"""Of a tiny run Spark's plans are walked and not compiled, of a short one they are, but its JVM
-compiles only once and quickly; a long one pays for both."""
 
 _MOST_PARTITIONS = 16
 _TELLING = re.compile(r"Exception|Error|Could not|Invalid|UNRESOLVED|not found")
@@ -97,22 +72,10 @@ _log: Path | None = None
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Jvm:
-    """How a JVM of our own is started: see ``build_session``."""
-
-    verbose: bool
-    length: Length
-    class_archive: bool
-    uris: Sequence[str]
-
-
 def build_session(
     app_name: str,
     *,
     verbose: bool = False,
-    length: Length = "long",
-    class_archive: bool = True,
     master: str | None = None,
     extra_conf: Mapping[str, str] | None = None,
     uris: Sequence[str] = (),
@@ -122,9 +85,6 @@ def build_session(
     Args:
         app_name: how Spark calls the run.
         verbose: let the JVM write to stderr instead of into a log file.
-        length: how much there is to do; where ``ACLKIT_FAST_JVM`` is 0 or 1 it sets how the JVM
-            compiles, whatever the length.
-        class_archive: start from an archive of classes, unless ``ACLKIT_CLASS_ARCHIVE`` is off.
         master: where to run; ``local[*]`` unless ``spark-submit`` or a session sets it.
         extra_conf: settings that win over those made here.
         uris: what the session is to open; paths may be among them.
@@ -140,8 +100,8 @@ def build_session(
     elif "PYSPARK_GATEWAY_PORT" in os.environ:  # set by spark-submit for its Python child
         session = _submitted_session(app_name, extra, uris)
     else:
-        jvm = _Jvm(verbose=verbose, length=length, class_archive=class_archive, uris=uris)
-        session = _own_session(app_name, master or "local[*]", extra, jvm)
+        conf = _own_conf(app_name, master or "local[*]", extra, uris)
+        session = _own_session(conf, verbose=verbose)
     require_file_systems(session, uris)
     return session
 
@@ -161,7 +121,7 @@ def spark_log() -> Path | None:
         None where no JVM was started here, or it writes to stderr.
     """
     global _log
-    ending.hold_if_ending()
+    signals.block_if_ending()
     if _log is not None and _log.is_relative_to(scratch()):
         handle, kept = tempfile.mkstemp(prefix="aclkit-spark-", suffix=".log")
         os.close(handle)
@@ -169,7 +129,7 @@ def spark_log() -> Path | None:
     return _log
 
 
-def _local_conf(env: Mapping[str, str], java_options: Sequence[str]) -> dict[str, str]:
+def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
     """Return the settings of a driver that runs the whole of Spark in this one process."""
     cores = os.cpu_count() or 1
     partitions = str(min(_MOST_PARTITIONS, max(2, cores)))
@@ -182,7 +142,7 @@ def _local_conf(env: Mapping[str, str], java_options: Sequence[str]) -> dict[str
         "spark.local.dir": str(scratch()),
         # Nothing is ever saved there, but Spark makes the folder where it is started.
         "spark.sql.warehouse.dir": str(scratch() / "spark-warehouse"),
-        "spark.driver.extraJavaOptions": shlex.join(java_options),
+        "spark.driver.extraJavaOptions": shlex.join(_java_options()),
         "spark.sql.shuffle.partitions": partitions,
         # 64 MiB by default with this much memory, and each broadcast of a few rows takes a page.
         "spark.buffer.pageSize": "4m",
@@ -190,34 +150,21 @@ def _local_conf(env: Mapping[str, str], java_options: Sequence[str]) -> dict[str
         "spark.sql.adaptive.enabled": "false",
         # 50 tasks by default, to read a log of a few kilobytes.
         "spark.databricks.delta.snapshotPartitions": "1",
-        # 100 by default, and one run asks for more: each would be compiled again, in every run.
-        "spark.sql.codegen.cache.maxEntries": "2000",
     }
 
 
-def _java_options(env: Mapping[str, str], length: Length) -> list[str]:
-    options = [
+def _java_options() -> list[str]:
+    return [
         # G1, the default, costs a quarter of a short run.
         "-XX:+UseParallelGC",
-        # A twelfth less CPU time on B1; where the system has none the JVM only logs that.
-        "-XX:+UseTransparentHugePages",
-        "-XX:ReservedCodeCacheSize=512m",
         "-XX:-UsePerfData",
         "-Dfile.encoding=UTF-8",
         f"-Djava.io.tmpdir={scratch()}",
     ]
-    if env.get("ACLKIT_FAST_JVM", "0" if length == "long" else "1") == "1":
-        # Only the quick compiler: half the CPU time of a short run, and slower in a long one.
-        options.append("-XX:TieredStopAtLevel=1")
-    if length == "long":
-        options += _LATER
-        # Each step by which the heap grows up to its size, and the classes, is a full collection.
-        options += ["-XX:InitialRAMPercentage=100", "-XX:MetaspaceSize=512m"]
-    return options
 
 
 def _own_conf(
-    app_name: str, master: str, extra: Mapping[str, str], java: Path, jvm: _Jvm
+    app_name: str, master: str, extra: Mapping[str, str], uris: Sequence[str]
 ) -> SparkConf:
     settings = {
         "spark.app.name": app_name,
@@ -227,28 +174,12 @@ def _own_conf(
         **_EXTENSION,
         **_SQL,
         **_umask(),
-        **_reached(jvm.uris),
+        **_reached(uris),
+        "spark.jars": ",".join(map(str, [*checked_jars(DELTA, log.info), *_s3_jars(uris)])),
     }
-    jars = checked_jars(DELTA, log.info)
-    if _is_one_process(master):
-        options = _java_options(os.environ, jvm.length)
-        options += _archived(java, jars) if jvm.class_archive else []
-        settings |= _class_path(jars) | _local_conf(os.environ, options)
-        settings |= _UNCOMPILED if jvm.length == "tiny" else {}
-    else:
-        settings["spark.jars"] = ",".join(map(str, [*jars, *_s3_jars(jvm.uris)]))
+    if master == "local" or master.startswith("local["):
+        settings |= _local_conf(os.environ)
     return SparkConf(loadDefaults=False).setAll(list({**settings, **extra}.items()))
-
-
-def _class_path(jars: Sequence[Path]) -> dict[str, str]:
-    """Return how the JVM gets jars: on its class path, where Spark is all in it.
-
-    What Spark loads later, as it does ``spark.jars``, is in no archive of classes.
-    """
-    names = [str(jar) for jar in jars]
-    if any(os.pathsep in name for name in names):
-        return {"spark.jars": ",".join(names)}
-    return {"spark.driver.extraClassPath": os.pathsep.join(names)}
 
 
 def _s3_jars(uris: Sequence[str]) -> tuple[Path, ...]:
@@ -261,37 +192,17 @@ def _reached(uris: Sequence[str]) -> dict[str, str]:
     return {key: value for uri in uris for key, value in spark_options(uri).items()}
 
 
-def _archived(java: Path, jars: Sequence[Path]) -> list[str]:
-    """Return the options that let the JVM start from an archive; without one it is made, aside."""
-    archive = class_archive(java, spark_home(), jars, os.environ)
-    if archive is None:
-        return []
-    found = archive.find()
-    if found is None and archive.is_due():
-        log.info(
-            "Making an archive of Spark's classes in the background, so that later starts are "
-            "faster"
-        )
-        start_making()
-    return [] if found is None else options_for(found)
-
-
-def _is_one_process(master: str) -> bool:
-    return master == "local" or master.startswith("local[")
-
-
 def _umask() -> dict[str, str]:
     """Return the umask of this process for Hadoop, which asks no system."""
     return {"spark.hadoop.fs.permissions.umask-mode": f"{current_umask():03o}"}
 
 
-def _own_session(app_name: str, master: str, extra: Mapping[str, str], jvm: _Jvm) -> SparkSession:
-    conf = _own_conf(app_name, master, extra, require_java(), jvm)
-    behind = _s3_jars(jvm.uris) if _is_one_process(master) else ()
-    with _environment(behind):
+def _own_session(conf: SparkConf, *, verbose: bool) -> SparkSession:
+    require_java()
+    with _environment():
         try:
             if SparkContext._gateway is None:
-                _silence(SparkContext(conf=conf, gateway=_launch(conf, verbose=jvm.verbose)))
+                _silence(SparkContext(conf=conf, gateway=_launch(conf, verbose=verbose)))
             else:  # a session was stopped in this process; its JVM is still there
                 SparkContext.getOrCreate(conf)
             session = SparkSession.builder.getOrCreate()
@@ -327,7 +238,6 @@ def _submitted_session(
         if not given.contains(key):
             builder = builder.config(key, value)
     session = builder.config(map={**_SQL, **extra}).getOrCreate()
-    quicken(session.sparkContext._gateway)
     try:
         session.catalog.currentDatabase()
     except (PySparkException, Py4JError) as error:
@@ -364,15 +274,8 @@ def _did_not_start(error: BaseException) -> str:
 
 
 @contextmanager
-def _environment(behind: Sequence[Path]) -> Iterator[None]:
-    """Show Spark's launcher the Python and the Spark that run here, then restore.
-
-    Args:
-        behind: jars for the end of the class path: an archive of classes fits every class path
-            that begins as its own.
-    """
-    given = os.environ.get("SPARK_DIST_CLASSPATH")
-    last = [*([given] if given else []), *map(str, behind)]
+def _environment() -> Iterator[None]:
+    """Show Spark's launcher the Python and the Spark that run here, then restore."""
     wanted = {
         # The workers unpickle functions, so they must be the same Python with the same packages.
         "PYSPARK_PYTHON": sys.executable,
@@ -380,7 +283,6 @@ def _environment(behind: Sequence[Path]) -> Iterator[None]:
         "SPARK_HOME": os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent),
         # Spark asks the resolver for the machine's own name, which in a container may have none.
         "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP") or "127.0.0.1",
-        **({"SPARK_DIST_CLASSPATH": os.pathsep.join(last)} if last else {}),
     }
     before = {key: os.environ.get(key) for key in wanted}
     os.environ.update(wanted)

@@ -26,7 +26,7 @@ from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from aclkit.errors import SurroundingsError, first_line
-from aclkit.runtime.surroundings import is_of_system, write_error
+from aclkit.runtime.environment import is_of_system, write_error
 from aclkit.runtime.uri import is_uri
 from aclkit.warehouse.table_files import active_files
 

@@ -14,8 +14,8 @@ import duckdb
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import DamagedError, SurroundingsError, first_line
-from aclkit.runtime.surroundings import DISK_FAILS, is_of_system
-from aclkit.warehouse.place import Place
+from aclkit.runtime.environment import DISK_FAILS, is_of_system
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.storage import LOG
 
 WAY_OUT: Final = (
@@ -58,13 +58,13 @@ def damage_of(error: BaseException, place: str = "") -> SurroundingsError | None
     is_damage = isinstance(error, DeltaError) or type(error) is duckdb.Error
     if not is_damage and not (_is_of_a_file(error, whole) and place in whole):
         return None
-    if _is_of_spark(error) and _is_refused(whole):
+    if is_of_spark(error) and _is_refused(whole):
         return None  # it may have written: see ``command_session``
     return damaged(f"the tables in {place}" if place else "the tables", error)
 
 
 @contextmanager
-def telling_damage(place: Place) -> Iterator[None]:
+def telling_damage(place: Location) -> Iterator[None]:
     """Raise an engine's error about a warehouse's files as an error of ours.
 
     Raises:
@@ -83,11 +83,11 @@ def telling_damage(place: Place) -> Iterator[None]:
 def _is_of_a_file(error: BaseException, text: str) -> bool:
     if isinstance(error, (duckdb.IOException, duckdb.InvalidInputException, FileNotFoundError)):
         return any(word in text for word in _OF_TABLES)
-    return _is_of_spark(error) and any(word in text for word in _MISSING)
+    return is_of_spark(error) and any(word in text for word in _MISSING)
 
 
-def _is_of_spark(error: BaseException) -> bool:
-    # PySpark's errors by their name, for who asks need not have it.
+def is_of_spark(error: BaseException) -> bool:
+    """Whether an error is one of PySpark's, by its name: who asks need not have PySpark."""
     return type(error).__module__.partition(".")[0] in _SPARK
 
 

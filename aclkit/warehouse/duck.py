@@ -15,9 +15,10 @@ from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
 from aclkit.warehouse.damage import damaged
+from aclkit.warehouse.duck_beside import served_if_remote
 from aclkit.warehouse.duck_connection import AS_WRITTEN, Settings, new_duckdb
 from aclkit.warehouse.job_run import JOB_RUN
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published, versions_before
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import (
@@ -26,7 +27,6 @@ from aclkit.warehouse.table_files import (
     open_files,
     quoted,
     read_files,
-    served_if_remote,
     unwritten,
 )
 from aclkit.warehouse.views import PAST, PAST_TABLES, view_sql
@@ -68,7 +68,7 @@ def connect(
 
 
 def connect_to(
-    place: Place, tables: Opened, *, sealed: bool = False, held: int = 0
+    place: Location, tables: Opened, *, sealed: bool = False, held: int = 0
 ) -> duckdb.DuckDBPyConnection:
     """Connect to tables that were found, see ``connect`` and ``find_tables``."""
     connection = new_duckdb(_CONFIG | (_SEALED if sealed else {}))
@@ -124,7 +124,7 @@ def find_tables(
 
 def create_tables(
     connection: duckdb.DuckDBPyConnection,
-    place: Place,
+    place: Location,
     tables: Opened,
     kind: Literal["TABLE", "VIEW"],
     held: int = 0,
@@ -165,7 +165,7 @@ _VIEW_IF_UNWRITTEN: Final = "explain"
 
 
 def _open_table(
-    place: Place, name: str, version: int, holding: Mapping[str, str] | None
+    place: Location, name: str, version: int, holding: Mapping[str, str] | None
 ) -> TableFiles:
     """Return a table's files at its published version."""
     try:
@@ -196,7 +196,7 @@ def _tables_before(published: Published) -> dict[tuple[str, str], TableFiles]:
     return past
 
 
-def _kept(place: Place, name: str, version: int | None) -> TableFiles | None:
+def _kept(place: Location, name: str, version: int | None) -> TableFiles | None:
     """Return the files of a version if all of them are still there."""
     if version is None:
         return None

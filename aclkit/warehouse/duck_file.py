@@ -12,12 +12,13 @@ import duckdb
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.scratch import scratch
+from aclkit.warehouse.current_runs import KEEP_DAYS
 from aclkit.warehouse.duck import create_tables, find_tables
+from aclkit.warehouse.duck_beside import served_if_remote
 from aclkit.warehouse.duck_connection import Settings, new_duckdb
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.standing import KEEP_DAYS
-from aclkit.warehouse.table_files import quoted, served_if_remote
+from aclkit.warehouse.table_files import quoted
 
 ABOUT: Final = "about"
 """The table of the file that describes the file itself, as (name, value)."""

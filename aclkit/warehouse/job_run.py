@@ -12,9 +12,9 @@ import aclkit
 from aclkit.errors import SurroundingsError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, BrokerConfig
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.warehouse.current_runs import DECIDED_IN
 from aclkit.warehouse.formats import FORMAT
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.standing import DECIDED_IN
 
 JOB_RUN: Final = "job_run"
 

@@ -22,8 +22,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from aclkit.errors import DataError, SurroundingsError
-from aclkit.runtime.ending import before_end
-from aclkit.runtime.object_store import is_single_writer_assumed
+from aclkit.runtime.deadline import Deadline
+from aclkit.runtime.signals import before_end
+from aclkit.runtime.storage_settings import is_single_writer_assumed
 from aclkit.warehouse.storage import Storage
 
 LEASE: Final = ".aclkit.lease"
@@ -93,11 +94,11 @@ def hold(
         SurroundingsError: another run still holds the lease after ``timeout_seconds``.
     """
     lease = _Lease(storage, warehouse, term)
-    deadline = time.monotonic() + timeout_seconds
+    deadline = Deadline(timeout_seconds)
     is_told = False
     while not lease.take():
         until = f"{lease.turn.until:%Y-%m-%d %H:%M:%S} UTC"
-        if time.monotonic() >= deadline:
+        if deadline.is_over:
             raise SurroundingsError(
                 f"Another run holds the lease of {warehouse}, until {until} at the latest. "
                 f"Waited {timeout_seconds:g} s. Let it end, or wait longer with --lock-timeout."
@@ -105,7 +106,7 @@ def hold(
         if not is_told:
             log.info("Waiting for another run to end, until %s at the latest …", until)
             is_told = True
-        time.sleep(min(1.0, max(0.0, deadline - time.monotonic())))
+        time.sleep(min(1.0, deadline.left))
     renewer = threading.Thread(target=lease.keep, name="aclkit-lease", daemon=True)
     renewer.start()
 

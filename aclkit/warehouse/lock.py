@@ -13,8 +13,9 @@ from typing import IO, Final
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.child import held_by_children
+from aclkit.runtime.deadline import Deadline
+from aclkit.runtime.environment import require_room, require_writable, write_error
 from aclkit.runtime.permissions import make_folder, writing_like
-from aclkit.runtime.surroundings import require_room, require_writable, write_error
 
 LOCK_NAME = ".aclkit.lock"
 log = logging.getLogger(__name__)
@@ -95,12 +96,12 @@ def _require_same_file(handle: IO[str], path: Path) -> None:
 
 
 def _wait(handle: IO[str], warehouse: str, timeout_seconds: float) -> None:
-    deadline = time.monotonic() + timeout_seconds
+    deadline = Deadline(timeout_seconds)
     is_told = False
     while not _take(handle):
         handle.seek(0)
         holder = handle.read().strip() or "unknown"
-        if time.monotonic() >= deadline:
+        if deadline.is_over:
             raise SurroundingsError(
                 f"Another run (process {holder}) holds the lock of {warehouse}. Waited "
                 f"{timeout_seconds:g} s. Let it end, or wait longer with --lock-timeout."
@@ -117,12 +118,12 @@ def _take(handle: IO[str]) -> bool:
     A process that looks for the holder (``lock_holder``) shares the lock for a moment. Such a
     process is no run, so even a run that does not wait for another run waits for it.
     """
-    end = time.monotonic() + _LONGEST_LOOK
+    deadline = Deadline(_LONGEST_LOOK)
     while not _locks(handle, fcntl.LOCK_EX):
         if not _locks(handle, fcntl.LOCK_SH):
             return False
         fcntl.flock(handle, fcntl.LOCK_UN)
-        if time.monotonic() >= end:
+        if deadline.is_over:
             return False
         # Of another length in each process, so that two runs do not meet again and again.
         time.sleep(0.001 + os.getpid() % 16 / 1000)

@@ -12,16 +12,16 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from aclkit.runtime.progress import step
+from aclkit.warehouse.current_runs import MAINTAIN
 from aclkit.warehouse.job_run import JOB_RUN, RunSettings
 from aclkit.warehouse.reader import Reader, read_versions
 from aclkit.warehouse.removal import remove_unneeded
 from aclkit.warehouse.retention import Kept, Policy, keep
 from aclkit.warehouse.run import Run, publish
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.standing import MAINTAIN
+from aclkit.warehouse.scratch_store import remove_scratch_store
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import Extent
-from aclkit.warehouse.trial import remove_trial
 
 SORTED: Final = "explain_pair"
 """Cut into files by resource and, within these, by principal: a question opens few of them."""
@@ -90,7 +90,7 @@ def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
         with step("Removing files that no kept run needs"):
             # Readers that opened the warehouse before this run was published still use job_run.
             run.notes.extend(remove_unneeded(store, {**kept.versions, **opened}))
-            remove_trial(store.place)
+            remove_scratch_store(store.place)
     after = before if dry_run else {table: store.extent(table) for table in before}
     return [
         Maintained(

@@ -21,10 +21,10 @@ import pyarrow.parquet as pq
 from deltalake.transaction import AddAction
 
 from aclkit.errors import SurroundingsError, first_line
+from aclkit.runtime.environment import write_error
 from aclkit.runtime.permissions import make_folder
-from aclkit.runtime.surroundings import write_error
 from aclkit.warehouse.commits import ROWS_OF_A_GROUP, indexed_columns
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.table_files import may_hold
 
 ROWS_OF_A_FILE: Final = 2_000_000
@@ -43,12 +43,14 @@ class NewFile:
         path: within the table's folder.
         size: its bytes.
         modified: when it was written, in milliseconds since 1970.
-        stats: how many rows it has and the bounds of its columns, as Delta notes them.
+        rows: how many it has.
+        stats: these and the bounds of its columns, as Delta notes them.
     """
 
     path: str
     size: int
     modified: int
+    rows: int
     stats: str
 
     def action(self) -> AddAction:
@@ -63,7 +65,7 @@ class NewFile:
         )
 
 
-def write_files(place: Place, table: str, rows: Iterable[pa.Table]) -> Iterator[NewFile]:
+def write_files(place: Location, table: str, rows: Iterable[pa.Table]) -> Iterator[NewFile]:
     """Write rows, in their order, and yield each file; tables without a row make none.
 
     Args:
@@ -88,7 +90,7 @@ def _up_to(most: int, batches: Iterable[pa.Table]) -> Iterator[pa.Table]:
             return
 
 
-def _write_file(place: Place, table: str, batches: Iterator[pa.Table]) -> NewFile:
+def _write_file(place: Location, table: str, batches: Iterator[pa.Table]) -> NewFile:
     first = next(batches)
     path = f"part-{uuid.uuid4().hex}.parquet"
     if place.is_remote:
@@ -110,7 +112,7 @@ def _write_file(place: Place, table: str, batches: Iterator[pa.Table]) -> NewFil
         size = (place.folder / table / path).stat().st_size
     # Letters as they are: deltalake takes some pairs of \u escapes for another letter.
     stats = json.dumps(_stats(table, metadata[0]), ensure_ascii=False)
-    return NewFile(path, size, int(time.time() * 1000), stats)
+    return NewFile(path, size, int(time.time() * 1000), metadata[0].num_rows, stats)
 
 
 def _stats(table: str, metadata: pq.FileMetaData) -> dict[str, Any]:
@@ -153,7 +155,7 @@ def may_hold_cluster(file: Mapping[str, Any], cluster_id: str | None) -> bool:
 
 
 def write_rows_of_others(
-    place: Place, table: str, files: Iterable[Mapping[str, Any]], cluster_id: str
+    place: Location, table: str, files: Iterable[Mapping[str, Any]], cluster_id: str
 ) -> Iterator[NewFile]:
     """Write anew the rows of other clusters in files that hold some of this one too."""
 
@@ -169,13 +171,13 @@ def write_rows_of_others(
     yield from write_files(place, table, rows())
 
 
-def _content(place: Place, path: str) -> pa.BufferReader:
+def _content(place: Location, path: str) -> pa.BufferReader:
     content, _ = place.files.read(path)
     return pa.BufferReader(content)
 
 
 @contextmanager
-def _explained(place: Place, table: str) -> Iterator[None]:
+def _explained(place: Location, table: str) -> Iterator[None]:
     """Explain why a file was not written.
 
     Raises:

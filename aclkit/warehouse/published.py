@@ -12,17 +12,18 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
-from aclkit.warehouse.damage import damaged
-from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
-from aclkit.warehouse.place import Place
-from aclkit.warehouse.standing import (
+from aclkit.warehouse.current_runs import (
     ALL_RUNS,
+    CURRENT_RUNS,
     MATERIALIZING,
     REPLAYING,
-    STANDING,
     decided_and_before,
 )
-from aclkit.warehouse.table_files import TableFiles, ask_files, read_files
+from aclkit.warehouse.damage import damaged
+from aclkit.warehouse.duck_beside import ask_files
+from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
+from aclkit.warehouse.location import Location
+from aclkit.warehouse.table_files import TableFiles, read_files
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
 MATERIALIZE_STEP: Final = "aclkit --warehouse {path} materialize"
@@ -35,12 +36,12 @@ class Published:
     Attributes:
         place: where the warehouse is.
         standing: the published runs that hold its state, see
-            ``aclkit.warehouse.standing``, the oldest first; there is at least one.
+            ``aclkit.warehouse.current_runs``, the oldest first; there is at least one.
         job_run: the files of the table that these runs were read from; without any these runs are
             all there are.
     """
 
-    place: Place
+    place: Location
     standing: tuple[PublishedRun, ...]
     job_run: TableFiles
 
@@ -125,10 +126,10 @@ def open_warehouse(path: str | None) -> Published:
     """
     if path is None:
         raise UsageError("No warehouse given. Pass --warehouse DIR, or set ACLKIT_WAREHOUSE.")
-    place = Place(path)
+    place = Location(path)
     place.require_plain()
     if not place.is_remote:
-        place = Place(str(place.folder))
+        place = Location(str(place.folder))
         if place.folder.exists() and not place.folder.is_dir():
             raise SurroundingsError(f"Cannot read the warehouse {path}: it is not a folder")
     try:
@@ -137,7 +138,7 @@ def open_warehouse(path: str | None) -> Published:
         raise nothing_published(path) from None
     except (DeltaError, OSError) as error:
         raise damaged(place.of_table(JOB_RUN), error) from error
-    standing = _read_runs(place, table, STANDING)
+    standing = _read_runs(place, table, CURRENT_RUNS)
     if not standing:
         raise nothing_published(path)
     return Published(place=place, standing=standing, job_run=table)
@@ -195,7 +196,7 @@ def run_settings(run: PublishedRun) -> tuple[BrokerSettings, Semantics]:
     return settings.broker, settings.semantics or KIP_1042
 
 
-def _read_runs(place: Place, table: TableFiles, query: str) -> tuple[PublishedRun, ...]:
+def _read_runs(place: Location, table: TableFiles, query: str) -> tuple[PublishedRun, ...]:
     """Read rows of ``job_run``, the oldest first.
 
     Raises:

@@ -18,17 +18,11 @@ import pyarrow as pa
 
 from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.duck import EVERYTHING, connect, is_of
+from aclkit.warehouse.duck_beside import connect_beside
 from aclkit.warehouse.published import Published, open_warehouse
-from aclkit.warehouse.rows import Rows
+from aclkit.warehouse.result_rows import Rows
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.table_files import (
-    connect_beside,
-    create_view,
-    files_sql,
-    quoted,
-    read_files,
-    unwritten,
-)
+from aclkit.warehouse.table_files import create_view, files_sql, quoted, read_files, unwritten
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

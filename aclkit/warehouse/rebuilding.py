@@ -22,14 +22,15 @@ from aclkit.errors import DamagedError, UsageError, first_line
 from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import make_table
+from aclkit.warehouse.current_runs import DECIDED_IN
 from aclkit.warehouse.damage import telling_damage
+from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.standing import DECIDED_IN
 from aclkit.warehouse.storage import DIGITS, LOG, commit, newest_version
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.table_files import ask_files, read_files
+from aclkit.warehouse.table_files import read_files
 
 FACTS: Final = ("acl_log", "log_range")
 """What was read of sources: one is of no use without the other."""
@@ -122,7 +123,7 @@ class Rebuilt:
 
 
 def open_to_rebuild(
-    open_store: Callable[[], Store], place: Place, *, is_forced: bool
+    open_store: Callable[[], Store], place: Location, *, is_forced: bool
 ) -> tuple[Store, Rebuilt]:
     """Open a warehouse for a run that makes its tables anew; tables that cannot be read are empty.
 
@@ -215,7 +216,7 @@ def _empty(store: Store, table: str, named: int) -> None:
     _begin_again(store.place, table, named)
 
 
-def _begin_again(place: Place, table: str, named: int) -> None:
+def _begin_again(place: Location, table: str, named: int) -> None:
     """Give a table a new log, whose first version that can be read is above all that were named.
 
     The versions below have an entry each, because a log has no gaps. These have no columns, so

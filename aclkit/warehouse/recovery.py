@@ -18,7 +18,7 @@ from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import make_table
 from aclkit.warehouse.damage import WAY_OUT
 from aclkit.warehouse.job_run import JOB_RUN
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import LOG, commit, newest_version
 from aclkit.warehouse.store import Store
@@ -79,7 +79,7 @@ def _writers(store: Store, table: str) -> frozenset[str]:
     return frozenset(run_id for run_id in found if run_id)
 
 
-def fence_tables(place: Place) -> None:
+def fence_tables(place: Location) -> None:
     """Give every table a version that changes nothing, and make those that are not there yet.
 
     A commit must follow the version that its run saw last. So of a run that believes to hold the
@@ -110,7 +110,7 @@ def _restore(store: Store, name: str, version: int) -> None:
     store.adopt(name)
 
 
-def _lost(place: Place, name: str, version: int, reason: str) -> DamagedError:
+def _lost(place: Location, name: str, version: int, reason: str) -> DamagedError:
     return DamagedError(
         f"Version {version} of {name} in {place} is published and cannot be restored: "
         f"{reason}. {WAY_OUT}"

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from aclkit.model.groups import grouped
+from aclkit.warehouse.current_runs import MATERIALIZING, decided_and_before
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.run import goes_on_from, versions_now
-from aclkit.warehouse.standing import MATERIALIZING, decided_and_before
 
 
 @dataclass(frozen=True, slots=True)

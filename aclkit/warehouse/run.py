@@ -15,16 +15,16 @@ from aclkit.errors import UsageError
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.runtime.fail_points import fail_point
 from aclkit.warehouse.codecs import finding_of, finding_row, finding_sql
+from aclkit.warehouse.current_runs import MAINTAIN, MATERIALIZING
 from aclkit.warehouse.damage import telling_damage
 from aclkit.warehouse.formats import FORMAT, STEPS
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, RunSettings
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.lock import warehouse_lock
 from aclkit.warehouse.migration import migrate
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.rebuilding import Rebuilt, open_to_rebuild
 from aclkit.warehouse.recovery import fence_tables, take_back_unpublished
-from aclkit.warehouse.standing import MAINTAIN, MATERIALIZING
 from aclkit.warehouse.store import Store
 
 if TYPE_CHECKING:
@@ -123,10 +123,10 @@ def hold(warehouse: str, lock_timeout: float) -> Iterator[Held]:
     """Hold the lock of a warehouse, or its lease on an object store, for the next run.
 
     Raises:
-        UsageError: no warehouse can lie there; see ``Place``.
+        UsageError: no warehouse can lie there; see ``Location``.
         SurroundingsError: see ``lock.warehouse_lock`` and ``lease.hold``.
     """
-    place = Place(warehouse)
+    place = Location(warehouse)
     place.require_writable()
     place.require_plain()
     if not place.is_remote:
@@ -159,14 +159,14 @@ def begin_run(
     """
     with (
         nullcontext(held) if held else hold(warehouse, lock_timeout) as require_held,
-        telling_damage(Place(warehouse)),
+        telling_damage(Location(warehouse)),
     ):
 
         def open_store() -> Store:
             return Store(spark, warehouse, require_held)
 
         if rebuild is not None:
-            yield _begin_rebuild(open_store, Place(warehouse), job, rebuild)
+            yield _begin_rebuild(open_store, Location(warehouse), job, rebuild)
             return
         run = _new_run(open_store(), job)
         take_back_unpublished(run.store)
@@ -192,7 +192,7 @@ class Rebuild:
 
 
 def _begin_rebuild(
-    open_store: Callable[[], Store], place: Place, job: str, rebuild: Rebuild
+    open_store: Callable[[], Store], place: Location, job: str, rebuild: Rebuild
 ) -> Run:
     """Return a run that makes its cluster's tables anew, and all that cannot be read."""
     store, rebuilt = open_to_rebuild(open_store, place, is_forced=rebuild.is_forced)

@@ -26,7 +26,7 @@ from aclkit.runtime.spark import session_beside
 from aclkit.warehouse.dialect import spark_sql
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.published import Published, open_warehouse, versions_before
-from aclkit.warehouse.rows import Rows
+from aclkit.warehouse.result_rows import Rows
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.spark_guard import check_reads_only
 from aclkit.warehouse.store import Store

@@ -13,7 +13,7 @@ from aclkit.errors import SurroundingsError, UsageError
 from aclkit.warehouse.damage import damage_of
 from aclkit.warehouse.duck_guard import checked_statement
 from aclkit.warehouse.reader import AskedFreely, Tables
-from aclkit.warehouse.rows import Rows
+from aclkit.warehouse.result_rows import Rows
 
 BATCH: Final = 10_000
 """Rows that are held at a time."""

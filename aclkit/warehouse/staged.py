@@ -19,8 +19,8 @@ from deltalake import DeltaTable
 from deltalake.transaction import AddAction
 
 from aclkit.warehouse.commits import NEW, Commit, properties_of_new, take_over_files
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.new_files import holds_only
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.storage import LOG
 from aclkit.warehouse.table_files import active_files, may_hold
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Stage:
     """A write of a table that has not happened yet."""
 
-    place: Place
+    place: Location
     table: str
     commit: Commit
 

@@ -21,8 +21,8 @@ from deltalake import Schema
 
 from aclkit.runtime import memory
 from aclkit.runtime.arrow import arrow_table
+from aclkit.runtime.environment import require_room
 from aclkit.runtime.fail_points import after_commit
-from aclkit.runtime.surroundings import require_room
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import (
     AT_ONCE,
@@ -38,26 +38,20 @@ from aclkit.warehouse.commits import (
     take_over_files,
     write_checkpoint,
 )
+from aclkit.warehouse.current_runs import ALL_RUNS, CURRENT_RUNS
+from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.new_files import (
     NewFile,
     holds_only,
     may_hold_cluster,
     write_rows_of_others,
 )
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.staged import Stage
-from aclkit.warehouse.standing import ALL_RUNS, STANDING
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.table_files import (
-    Extent,
-    active_files,
-    ask_files,
-    columns_of,
-    extent_of,
-    read_files,
-)
+from aclkit.warehouse.table_files import Extent, active_files, columns_of, extent_of, read_files
 
 if TYPE_CHECKING:
     from delta.tables import DeltaTable
@@ -83,7 +77,7 @@ class Store:
     Attributes:
         place: where the warehouse lies; it holds a folder per table.
         runs: the published runs that hold its state, see
-            ``aclkit.warehouse.standing``, the oldest first.
+            ``aclkit.warehouse.current_runs``, the oldest first.
         versions: table → Delta version that the run began with, its own writes included.
     """
 
@@ -97,12 +91,12 @@ class Store:
 
         Args:
             spark: the session, or what starts it when it is first needed, where there is one.
-            warehouse: see ``Place``.
+            warehouse: see ``Location``.
             require_held: insists that it is this run's turn; called before each commit.
         """
         self._spark = spark
         self.require_held = require_held
-        self.place = Place(warehouse)
+        self.place = Location(warehouse)
         self.published: dict[str, int] = {}
         self.run_id = ""
         self._written: dict[str, int] = {}
@@ -110,7 +104,7 @@ class Store:
         self._writes: Counter[str] = Counter()
         self._frames: dict[tuple[str, int], DataFrame] = {}
         self._clusters: set[str] = set()
-        self.runs = self._read_runs(STANDING)
+        self.runs = self._read_runs(CURRENT_RUNS)
         if self.runs:
             self.published = dict(self.runs[-1].table_versions)
             self._clusters = {run.cluster_id for run in self.runs}
@@ -158,18 +152,9 @@ class Store:
         restored = version is not None and self._restored.get(table) == version
         return restored or self.versions.get(table) == version
 
-    def append(self, table: str, rows: DataFrame, at_most: int | None = None) -> None:
-        """Append rows; a retry of this very write adds nothing.
-
-        Args:
-            table: the table.
-            rows: of it.
-            at_most: how many they are at most, where that is known; few are written by the driver.
-        """
-        if at_most is not None and at_most <= MOST_COLLECTED:
-            self.append_columns(table, _collected(table, rows))
-        else:
-            self._write(table, rows, "append")
+    def append(self, table: str, rows: DataFrame) -> None:
+        """Append rows; a retry of this very write adds nothing."""
+        self._write(table, rows, "append")
 
     def append_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Append rows that the driver holds, with the columns of the contract."""
@@ -201,21 +186,13 @@ class Store:
             rows: of it.
             cluster_id: it has been checked by ``parse_cluster_id`` and holds no quote.
             rows_per_file: how many a file holds at most.
-            at_most: see ``append``.
+            at_most: how many they are at most, where that is known; few are written by the driver.
         """
         if at_most is not None and at_most <= MOST_COLLECTED:
             self.replace_columns(table, _collected(table, rows), cluster_id)
             return
         options = {} if rows_per_file is None else {"maxRecordsPerFile": str(rows_per_file)}
         self._write(table, rows, "overwrite", options, self._only_of(cluster_id))
-
-    def replace_few(self, table: str, rows: DataFrame, cluster_id: str) -> bool:
-        """Let the driver put rows in the place of a cluster's; False where they are too many."""
-        found = _collected(table, rows.limit(MOST_COLLECTED + 1))
-        if len(found) > MOST_COLLECTED:
-            return False
-        self.replace_columns(table, found, cluster_id)
-        return True
 
     def replace_columns(self, table: str, rows: pa.Table, cluster_id: str | None) -> None:
         """Put columns that the driver holds in the place of rows; see ``replace_rows``."""

@@ -5,13 +5,10 @@ On a local disk and on an object store alike: deltalake reads the log, DuckDB th
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import duckdb
@@ -19,10 +16,10 @@ import pyarrow as pa
 from deltalake import DeltaTable
 
 from aclkit.runtime.requests_made import REQUESTS
+from aclkit.runtime.uri import is_uri
 from aclkit.warehouse.column_types import type_of_contract, type_of_delta
-from aclkit.warehouse.duck_connection import AS_WRITTEN, Settings, new_duckdb
 from aclkit.warehouse.formats import GROWN
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import Opens, RangedFile
 
@@ -86,7 +83,7 @@ class TableFiles:
 
 
 def read_files(
-    place: Place, table: str, version: int | None, holding: Mapping[str, str] | None = None
+    place: Location, table: str, version: int | None, holding: Mapping[str, str] | None = None
 ) -> TableFiles:
     """Return the files and columns of a Delta table at a version, or at its latest.
 
@@ -118,6 +115,27 @@ def read_files(
     if has_grown := table in GROWN:
         columns = dict(unwritten(table).columns) | columns
     return TableFiles(files, tuple(columns.items()), has_grown)
+
+
+def plain_files(uri: str) -> list[str] | None:
+    """Return the files of a table at its newest version, whoever wrote it, by path within it.
+
+    None where the rows of a file are not those of the table: columns have other names there, some
+    are in no file (partitions), rows are deleted by a list; where files lie elsewhere; or where a
+    reader needs what is not known here.
+    """
+    table = DeltaTable(uri)
+    protocol, metadata = table.protocol(), table.metadata()
+    features = {*(protocol.reader_features or ())} if protocol.min_reader_version > 1 else set()
+    is_plain = protocol.min_reader_version in (1, _BY_FEATURES) and features <= _HARMLESS
+    if not is_plain or metadata.partition_columns:
+        return None
+    found = [unquote(str(file["path"])) for file in active_files(table)]
+    return None if any(is_uri(name) or name.startswith("/") for name in found) else found
+
+
+_BY_FEATURES: Final = 3
+_HARMLESS: Final = frozenset({"timestampNtz", "v2Checkpoint", "vacuumProtocolCheck"})
 
 
 def active_files(table: DeltaTable, *, with_bounds: bool = False) -> list[dict[str, Any]]:
@@ -154,72 +172,11 @@ def extent_of(uri: str) -> Extent:
     return Extent(len(sizes), sum(sizes))
 
 
-def ask_files(name: str, table: TableFiles, query: str) -> list[dict[str, Any]]:
-    """Return the rows of a query about one table, which it knows by a name."""
-    with connect_beside({name: table}) as (connection, files):
-        create_view(connection, name, files_sql(connection, files[name]))
-        found = connection.execute(query)
-        names = [column[0] for column in found.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-
-
-@contextmanager
-def connect_beside(
-    tables: Mapping[Key, TableFiles], spill: str = ""
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, Mapping[Key, TableFiles]]]:
-    """Connect for statements of this package, next to others of it; yield what it reads, too.
-
-    To make a DuckDB takes as long as most of what a run asks it: so there is one for each
-    ``spill``. What a connection is given (``create_view``, ``register``) it has for itself alone.
-
-    Args:
-        tables: what it is to read. For an object store it is a DuckDB of its own.
-        spill: a folder of this process for what does not fit into memory; none if empty.
-    """
-    if any(table.is_remote for table in tables.values()):
-        with new_duckdb(_settings(spill)) as connection:
-            yield connection, served_if_remote(connection, tables)
-    else:
-        with _shared(spill).cursor() as connection:
-            yield connection, tables
-
-
-@lru_cache(maxsize=2)
-def _shared(spill: str) -> duckdb.DuckDBPyConnection:
-    """Return the DuckDB of this process: one that spills and one that does not."""
-    return new_duckdb(_settings(spill))
-
-
-# A forked child would die at its end of one that it inherited, whose threads it does not have.
-os.register_at_fork(before=_shared.cache_clear)
-
-
-def _settings(spill: str) -> Settings:
-    # Who reads it next reads other files: a run's own.
-    return AS_WRITTEN | {
-        "memory_limit": "2GB",
-        "temp_directory": spill,
-        "enable_external_file_cache": False,
-    }
-
-
 def unwritten(name: str) -> TableFiles:
     """Return a table of the contract that no run has written: it has columns and no files."""
     return TableFiles(
         (), tuple((column, type_of_contract(kind)) for column, kind, _ in TABLES[name].columns)
     )
-
-
-def served_if_remote(
-    connection: duckdb.DuckDBPyConnection, tables: Mapping[Key, TableFiles]
-) -> Mapping[Key, TableFiles]:
-    """Return tables that a connection can read: for an object store it gets a file system."""
-    if not any(table.is_remote for table in tables.values()):
-        return tables
-    # Here, so that no question to a local disk waits for fsspec.
-    from aclkit.warehouse.published_files import serve_files
-
-    return serve_files(connection, tables)
 
 
 def create_view(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:

@@ -20,7 +20,7 @@ from statistics import median, quantiles
 
 import click
 
-from aclkit.audit.serve.latest import Latest
+from aclkit.audit.serve.snapshot import LatestSnapshot
 from tests.audit.serve.running import Client
 
 MIX = ("who-can",) * 4 + ("what-can",) * 2 + ("why",) * 5 + ("history",) * 2 + (
@@ -36,7 +36,7 @@ class Question:
 
 def questions(warehouse: str, number: int, seed: int) -> list[Question]:
     """Draw questions about the names of a warehouse."""
-    tables = Latest(warehouse).snapshot().connection
+    tables = LatestSnapshot(warehouse).snapshot().connection
     people = [name for (name,) in tables.execute("SELECT principal FROM principal").fetchall()]
     topics = [
         f"topic:{name}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from aclkit.runtime.surroundings import require_java
+from aclkit.runtime.environment import require_java
 from tests.broker.client import connect
 from tests.broker.jars import TOOLS, class_path
 from tests.broker.running import Difference, expect_equal, known_acls, run_aclkit

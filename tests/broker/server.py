@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from aclkit.runtime.surroundings import require_java
+from aclkit.runtime.environment import require_java
 from tests.broker.certificates import write_certificates
 from tests.broker.jars import NEWEST, TOOLS, class_path
 

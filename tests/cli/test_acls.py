@@ -300,7 +300,7 @@ for number in range(rounds):
 def test_fifty_rounds_of_two_writers_leave_both_batches_in_and_no_offset_twice(tmp_path):
     own = Warehouse(tmp_path / "own")
     rounds = int(os.environ.get("ACLKIT_WRITER_ROUNDS", "50"))
-    env = {**os.environ, "ACLKIT_FAST_JVM": "1", "ACLKIT_DRIVER_MEMORY": "1g"}
+    env = {**os.environ, "ACLKIT_DRIVER_MEMORY": "1g"}
     command = [sys.executable, "-c", WRITER, str(own.path)]
     writers = [
         subprocess.Popen([*command, name, str(rounds)], env=env, stderr=subprocess.PIPE)

@@ -1,4 +1,4 @@
-"""The command doctor: what it sees in which surroundings, and how it ends."""
+"""The command doctor: what it sees in which environment, and how it ends."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import checks, cli, doctor
-from aclkit.cli.examine import Around, Check, Outcome, Seen, examine
+from aclkit.cli.run_checks import Check, CheckContext, CheckResult, Outcome, run_checks
 from aclkit.errors import DataError, SurroundingsError, UsageError
 from aclkit.pipeline.sources import live
 from aclkit.pipeline.sources.listing import Listing
-from aclkit.runtime import memory, surroundings
+from aclkit.runtime import environment, memory
+from aclkit.runtime.environment import not_installed
 from aclkit.runtime.jars import DELTA
-from aclkit.runtime.surroundings import not_installed
 from aclkit.warehouse.lock import LOCK_NAME, lock_holder
 from tests.questions.query import small_warehouse as small
 
@@ -26,7 +26,7 @@ GIB = 1 << 30
 
 
 def look(found, state="ok", advice=None):
-    return lambda _: Seen(found, state, advice)
+    return lambda _: CheckResult(found, state, advice)
 
 
 def fail(error):
@@ -38,7 +38,7 @@ def fail(error):
 
 def outcomes(*looks, seconds=60.0):
     made = [Check(str(number), look, "mend it") for number, look in enumerate(looks)]
-    return [*examine(made, Around(seconds=seconds))]
+    return [*run_checks(made, CheckContext(seconds=seconds))]
 
 
 def test_what_fails_has_its_exit_code_and_what_to_do():
@@ -59,7 +59,7 @@ def test_what_fails_has_its_exit_code_and_what_to_do():
 def test_a_check_that_never_answers_is_left_behind():
     never = threading.Event()
     started = time.monotonic()
-    late = [lambda _: never.wait() and Seen("late")] * 2
+    late = [lambda _: never.wait() and CheckResult("late")] * 2
     silent, other = outcomes(*late, seconds=0.2)
     assert time.monotonic() - started < 30
     never.set()
@@ -72,18 +72,22 @@ def test_java_is_asked_for_its_release(tmp_path, script, seen):
     java = tmp_path / "java"
     java.write_text(f"#!/bin/sh\necho 'openjdk version \"{script}\"' >&2\n")
     java.chmod(0o755)
-    assert checks.see_java(Around(env={"PATH": str(tmp_path)})) == Seen(f"{seen}{java}")
+    assert checks.see_java(CheckContext(env={"PATH": str(tmp_path)})) == CheckResult(
+        f"{seen}{java}"
+    )
 
 
-def test_without_java_the_message_is_that_of_a_run(tmp_path):
-    with pytest.raises(SurroundingsError, match="found none in PATH or JAVA_HOME"):
-        checks.see_java(Around(env={"PATH": str(tmp_path)}))
+def test_without_java_doctor_warns_and_says_what_needs_it(tmp_path):
+    seen = checks.see_java(CheckContext(env={"PATH": str(tmp_path)}))
+    assert seen.state == "warning"
+    assert "found none in PATH or JAVA_HOME" in seen.found
+    assert "nothing else needs it" in str(seen.advice)
 
 
 @pytest.mark.parametrize(("heap", "state"), [("6g", "ok"), ("7g", "warning"), (None, "ok")])
 def test_memory_must_leave_room_beside_the_heap(monkeypatch, heap, state):
     monkeypatch.setattr(checks, "memory_limit", lambda: 8 * GIB)
-    seen = checks.see_memory(Around(env={"ACLKIT_DRIVER_MEMORY": heap} if heap else {}))
+    seen = checks.see_memory(CheckContext(env={"ACLKIT_DRIVER_MEMORY": heap} if heap else {}))
     assert (seen.state, "ACLKIT_DRIVER_MEMORY=4g" in str(seen.advice)) == (state, state != "ok")
 
 
@@ -107,7 +111,7 @@ def test_memory_is_that_of_the_container_where_that_is_less(tmp_path, group, lim
 
 
 def test_jars_may_be_missing_but_not_others(tmp_path):
-    around = Around(env={"ACLKIT_JARS": str(tmp_path)})
+    around = CheckContext(env={"ACLKIT_JARS": str(tmp_path)})
     assert checks.see_jars(around).state == "warning"
     (tmp_path / next(iter(DELTA.digests))).write_text("no jar")
     with pytest.raises(SurroundingsError, match="is not the expected jar"):
@@ -117,19 +121,21 @@ def test_jars_may_be_missing_but_not_others(tmp_path):
 @pytest.mark.parametrize(("free", "state"), [(3 * GIB, "ok"), (GIB, "warning")])
 def test_little_room_is_a_warning(tmp_path, monkeypatch, free, state):
     monkeypatch.setattr(checks, "room_at", lambda _: free)
-    seen = checks.see_disk(Around(warehouse=str(tmp_path / "w"), env={"TMPDIR": str(tmp_path)}))
+    seen = checks.see_disk(
+        CheckContext(warehouse=str(tmp_path / "w"), env={"TMPDIR": str(tmp_path)})
+    )
     assert (seen.state, "for the warehouse" in seen.found) == (state, True)
 
 
 def test_no_room_fails(tmp_path, monkeypatch):
-    monkeypatch.setattr(surroundings, "LEAST_ROOM", 1 << 62)
+    monkeypatch.setattr(environment, "LEAST_ROOM", 1 << 62)
     with pytest.raises(SurroundingsError, match="No space left"):
-        checks.see_disk(Around(env={"TMPDIR": str(tmp_path)}))
+        checks.see_disk(CheckContext(env={"TMPDIR": str(tmp_path)}))
 
 
 def test_a_lock_that_somebody_holds_is_seen_and_left_to_him(tmp_path):
-    around = Around(warehouse=str(tmp_path))
-    assert checks.see_lock(around) == Seen("free")
+    around = CheckContext(warehouse=str(tmp_path))
+    assert checks.see_lock(around) == CheckResult("free")
     with (tmp_path / LOCK_NAME).open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         held.write("4711\n")
@@ -140,20 +146,20 @@ def test_a_lock_that_somebody_holds_is_seen_and_left_to_him(tmp_path):
 
 def test_a_warehouse_tells_its_clusters_and_its_newest_run(tmp_path):
     small.build(tmp_path / "w")
-    seen = checks.see_warehouse(Around(warehouse=str(tmp_path / "w")))
+    seen = checks.see_warehouse(CheckContext(warehouse=str(tmp_path / "w")))
     assert (seen.state, "newest run: " in seen.found) == ("ok", True)
-    nothing = checks.see_warehouse(Around(warehouse=str(tmp_path / "new")))
+    nothing = checks.see_warehouse(CheckContext(warehouse=str(tmp_path / "new")))
     assert nothing.found.endswith("new yet: the first run creates it")
-    assert checks.see_warehouse(Around()).state == "skipped"
+    assert checks.see_warehouse(CheckContext()).state == "skipped"
 
 
 def test_a_source_is_opened(tmp_path):
     (tmp_path / "x.jsonl").write_text("{}\n")
-    seen = checks.see_source(Around(sources=[f"records:{tmp_path / 'x.jsonl'}"]))
+    seen = checks.see_source(CheckContext(sources=[f"records:{tmp_path / 'x.jsonl'}"]))
     assert seen.found.endswith("x.jsonl: 1 files, 3 bytes")
     with pytest.raises(UsageError):
-        checks.see_source(Around(sources=["records:/nowhere"]))
-    assert checks.see_source(Around()).state == "skipped"
+        checks.see_source(CheckContext(sources=["records:/nowhere"]))
+    assert checks.see_source(CheckContext()).state == "skipped"
 
 
 @pytest.mark.parametrize(("notes", "state"), [((), "ok"), (("groups: refused",), "warning")])
@@ -162,11 +168,11 @@ def test_a_live_source_is_asked_what_a_run_would_ask(monkeypatch, notes, state):
         return Listing(rows=(), cluster_id=f"{bootstrap} {seconds:g}", notes=notes)
 
     monkeypatch.setattr(live, "read_live", ask)
-    seen = checks.see_broker(Around(sources=["live:h:1"], seconds=5))
+    seen = checks.see_broker(CheckContext(sources=["live:h:1"], seconds=5))
     assert (seen.state, seen.found.partition(";")[0]) == (
         state, "h:1 answers: cluster h:1 5, 0 rows",
     )  # fmt: skip
-    assert checks.see_broker(Around(sources=["records:x"])).state == "skipped"
+    assert checks.see_broker(CheckContext(sources=["records:x"])).state == "skipped"
 
 
 @pytest.fixture
@@ -194,7 +200,7 @@ def test_the_source_of_the_nightly_run_is_looked_at(command, tmp_path):
     (tmp_path / "night.toml").write_text('warehouse = "w"\n[run]\nsource = ["records:x"]\n')
 
     def tell(around):
-        return Seen(f"{around.warehouse} {list(around.sources)}")
+        return CheckResult(f"{around.warehouse} {list(around.sources)}")
 
     _, rows = command("--config", "night.toml", looks=[tell])
     assert rows[0]["found"] == "w ['records:x']"
@@ -203,7 +209,9 @@ def test_the_source_of_the_nightly_run_is_looked_at(command, tmp_path):
 def test_a_found_file_says_where_and_not_whom_to_ask(command, tmp_path):
     """It could name a broker of its writer's, and a client's file with passwords of ours."""
     (tmp_path / "aclkit.toml").write_text('warehouse = "w"\nsource = ["live:evil:1"]\n')
-    _, rows = command(looks=[lambda around: Seen(f"{around.warehouse} {list(around.sources)}")])
+    _, rows = command(
+        looks=[lambda around: CheckResult(f"{around.warehouse} {list(around.sources)}")]
+    )
     assert rows[0]["found"] == "w []"
 
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from aclkit.cli import cli
 from aclkit.cli.help import RARE
-from aclkit.cli.late import walk
+from aclkit.cli.lazy_group import walk
 
 COMMANDS = dict(walk(cli, click.Context(cli)))
 MOST_LINES = 30

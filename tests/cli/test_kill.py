@@ -55,7 +55,7 @@ def kill_at(fail_point, warehouse, command):
             *(sys.executable, "-c", "from aclkit.cli import cli; cli()"),
             *("--warehouse", str(warehouse.path), *command),
         ],
-        env={**os.environ, "ACLKIT_FAIL_POINT": fail_point, "ACLKIT_FAST_JVM": "1"},
+        env={**os.environ, "ACLKIT_FAIL_POINT": fail_point},
         capture_output=True,
         text=True,
         timeout=600,

@@ -26,7 +26,7 @@ def command(*arguments, umask):
     """Run aclkit in a process and a JVM of its own."""
     done = subprocess.run(
         [sys.executable, "-c", "from aclkit.cli import cli; cli()", *map(str, arguments)],
-        env={**os.environ, "ACLKIT_FAST_JVM": "1"}, umask=umask,
+        env={**os.environ}, umask=umask,
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -23,7 +23,7 @@ def warehouse(tmp_path, monkeypatch):
     def started(*_args, **_named):
         raise AssertionError("Spark was started")
 
-    monkeypatch.setattr("aclkit.cli.session.build_session", started)
+    monkeypatch.setattr("aclkit.runtime.spark.build_session", started)
     return Warehouse(tmp_path / "warehouse")
 
 

@@ -1,4 +1,4 @@
-"""A replay of what was read before takes no Spark, and tells what it would tell by Spark."""
+"""A replay of what was read before takes no work, and tells what it would tell by Spark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.cli.running import (
     split_batches,
     write_segment,
 )
-from tests.nightly.both_ways import both_ways, call, takes_spark
+from tests.nightly.both_ways import both_ways, call, takes_work
 
 pytestmark = [pytest.mark.usefixtures("spark"), pytest.mark.timeout(600)]
 
@@ -92,7 +92,7 @@ def test_a_log_that_contradicts_itself_is_read_each_time(tmp_path):
     command = ("replay", "--source", f"metadata-log:{folder}")
     first = call(tmp_path / "warehouse", command)
     assert "disagree on" in first.stderr
-    assert takes_spark(tmp_path / "warehouse", command)
+    assert takes_work(tmp_path / "warehouse", command)
 
 
 @pytest.mark.slow
@@ -105,9 +105,9 @@ def test_two_clusters_of_a_warehouse_are_each_read_once(tmp_path):
     for command in commands:
         assert call(warehouse.path, command).exit_code == 0
     # The other cluster's rows came since: its tables are not as this one left them.
-    assert [takes_spark(warehouse.path, command) for command in commands] == [True, False]
+    assert [takes_work(warehouse.path, command) for command in commands] == [True, False]
     assert call(warehouse.path, commands[0]).exit_code == 0
     before = warehouse.tables()
     for _ in range(2):
-        assert [takes_spark(warehouse.path, command) for command in commands] == [False, False]
+        assert [takes_work(warehouse.path, command) for command in commands] == [False, False]
     assert warehouse.tables() == before

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from aclkit.cli import session
 from aclkit.cli.context import Context
+from aclkit.runtime import spark as sessions
 
 
 @pytest.fixture
@@ -15,7 +16,7 @@ def told(monkeypatch):
     """Return the URIs that are asked for, and those that Spark is told to open."""
     asked, opened = [], []
     monkeypatch.setattr(session, "require_reachable", asked.append)
-    monkeypatch.setattr(session, "build_session", lambda *_, uris, **__: opened.extend(uris))
+    monkeypatch.setattr(sessions, "build_session", lambda *_, uris, **__: opened.extend(uris))
 
     def run(warehouse, *words):
         @click.command()
@@ -48,7 +49,7 @@ def test_a_session_on_this_machine_opens_this_machine_alone(told):
 @pytest.mark.usefixtures("spark")
 def test_a_small_cluster_is_materialized_without_spark(replayed, tmp_path, monkeypatch):
     warehouse = replayed.copy(tmp_path / "w")
-    monkeypatch.delattr(session, "build_session")
+    monkeypatch.delattr(sessions, "build_session")
     warehouse.run("materialize", "--dense", "always")
     (row,) = warehouse.sql("SELECT count(*) AS decided FROM explain WHERE rule = 'MatchingAcl'")
     assert int(row["decided"]) > 1_000
@@ -56,7 +57,7 @@ def test_a_small_cluster_is_materialized_without_spark(replayed, tmp_path, monke
 
 def test_spark_starts_once_and_only_when_it_is_asked_for(monkeypatch):
     started = []
-    monkeypatch.setattr(session, "build_session", lambda *_, **__: started.append("a session"))
+    monkeypatch.setattr(sessions, "build_session", lambda *_, **__: started.append("a session"))
     with session.late_session(Context(), "test") as start:
         assert started == []
         start()

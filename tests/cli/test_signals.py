@@ -19,6 +19,7 @@ from aclkit.warehouse.lock import warehouse_lock
 from tests.cli.running import SYNTHETIC, Warehouse
 
 PROGRAM = "from aclkit.cli import cli; cli()"
+BY_SPARK = f"from aclkit.pipeline import plan; plan._FACTS_REPLAYED_HERE = -1; {PROGRAM}"
 REPLAY = ("replay", "--source", f"metadata-log:{SYNTHETIC / 'basic'}")
 NIGHT = ("run", "--source", f"metadata-log:{SYNTHETIC / 'basic'}", "--super-users", "User:admin")
 SECONDS = 500
@@ -77,7 +78,7 @@ def started(tmp_path, *arguments, program=PROGRAM, **settings):
     tmp = tmp_path / "tmp"
     tmp.mkdir(exist_ok=True)
     # What is said is compared: without an archive its making would be said too, once.
-    own = {"TMPDIR": str(tmp), "ACLKIT_FAST_JVM": "1", "ACLKIT_CLASS_ARCHIVE": "0"}
+    own = {"TMPDIR": str(tmp)}
     process = subprocess.Popen(
         [sys.executable, "-c", HEEDS_SIGHUP + program, *map(str, arguments)],
         env={**os.environ, **own, **settings},
@@ -125,7 +126,7 @@ def test_a_lock_that_is_waited_for_starts_no_java(tmp_path, warehouse):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_while_spark_starts(tmp_path, warehouse, number):
-    with started(tmp_path, *on(warehouse, *REPLAY)) as command:
+    with started(tmp_path, *on(warehouse, *REPLAY), program=BY_SPARK) as command:
         command.wait_for("Starting Spark")
         assert command.end(number) == (CODES[number], "")
     assert command.told[1:] == [SAID.format(signal.Signals(number).name)]
@@ -136,8 +137,8 @@ def test_while_spark_starts(tmp_path, warehouse, number):
 
 QUERY = """
 import sys, duckdb
-from aclkit.runtime import ending
-ending.begin()
+from aclkit.runtime import signals
+signals.begin()
 print("asking", file=sys.stderr, flush=True)
 duckdb.sql("SELECT count(*) FROM range(100000000000) a, range(1000) b "
            "WHERE a.range % 7 = b.range").fetchall()
@@ -153,12 +154,12 @@ def test_during_a_query_of_duckdb(tmp_path):
 
 STUCK = """
 import sys, threading
-from aclkit.runtime import ending
+from aclkit.runtime import signals
 def never():
     print("stuck", file=sys.__stdout__, flush=True)
     threading.Event().wait()
-ending.begin()
-with ending.before_end(never):
+signals.begin()
+with signals.before_end(never):
     print("working", file=sys.stderr, flush=True)
     threading.Event().wait()
 """
@@ -235,8 +236,8 @@ def night(_session, tmp_path_factory):
 
 MOMENTS = (
     (signal.SIGINT, "Reading the source"),
-    (signal.SIGTERM, "computing history"),
-    (signal.SIGINT, "deciding"),
+    (signal.SIGTERM, "Computing history"),
+    (signal.SIGINT, "Deciding"),
     (signal.SIGTERM, "Checking completeness"),
 )
 
@@ -266,7 +267,7 @@ def test_readers_see_what_was_published_before(night, tmp_path, number):
     runs = warehouse.published().runs
     changed = ("--allow-everyone", "--fail-on", "never", "--report-dir", tmp_path / "reports")
     with started(tmp_path, *on(warehouse, *NIGHT, *changed)) as command:
-        command.wait_for("deciding")
+        command.wait_for("Deciding")
         ended, _ = command.end(number)
     assert ended == CODES.get(number, -number)
     assert warehouse.tables() == before
@@ -274,7 +275,7 @@ def test_readers_see_what_was_published_before(night, tmp_path, number):
     assert not (tmp_path / "reports").exists()
 
     with started(tmp_path, *on(warehouse, *NIGHT, *changed)) as again:
-        again.wait_for("deciding")
+        again.wait_for("Deciding")
         assert len(list(again.tmp.glob("aclkit-run-*"))) == 1, "that of the killed run has gone"
         _, _ = again.process.communicate(timeout=SECONDS)
     assert again.process.returncode == 0

@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from aclkit.errors import GoneError
-from aclkit.pipeline.replay import early, facts, source_rows
-from aclkit.pipeline.sources import spark_source
+from aclkit.pipeline.replay import source_rows
+from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
 from tests.cli.running import REPLAYED, Warehouse
 from tests.truncated import unpack
 
@@ -81,7 +81,7 @@ def test_log_behind_a_gap_is_bridged_by_the_nearest_snapshot_and_told(whole, log
     warehouse = Warehouse(tmp_path / "warehouse")
     warehouse.replay(f"metadata-log:{early}")
     result = warehouse.replay(f"metadata-log:{logs['truncated']}")
-    assert f"offsets 1413–{OLDEST - 1} are missing; the snapshot at offset {OLDEST}" in (
+    assert f"Offsets 1413–{OLDEST - 1} are missing; the snapshot at offset {OLDEST}" in (
         result.stderr
     )
     assert "1413–2014" in result.stdout
@@ -136,15 +136,15 @@ def test_snapshot_that_the_broker_rolls_away_meanwhile_has_all_listed_and_read_a
     folder = tmp_path / "log"
     shutil.copytree(logs["truncated"], folder)
     oldest, reads = folder / SNAPSHOT.format(OLDEST), []
-    monkeypatch.setattr(early, "MOST_BYTES", 0)
+    read = OnDuckdb.read
 
-    def read_sources(spark, items, board=None):
+    def reading(engine, items, board):
         reads.append(len(items))
         if len(reads) == 1:
             oldest.rename(f"{oldest}.deleted")
-        return spark_source.read_sources(spark, items, board)
+        return read(engine, items, board)
 
-    monkeypatch.setattr(source_rows, "read_sources", read_sources)
+    monkeypatch.setattr(OnDuckdb, "read", reading)
     warehouse = Warehouse(tmp_path / "warehouse")
     warehouse.replay(f"metadata-log:{folder}")
     assert reads == [4, 3]
@@ -156,10 +156,10 @@ def test_snapshot_that_the_broker_rolls_away_meanwhile_has_all_listed_and_read_a
 def test_log_whose_files_go_each_time_is_given_up_and_nothing_is_written(
     logs, whole, tmp_path, monkeypatch
 ):
-    def raise_failures(rows):
+    def raise_failures(engine, rows):
         raise GoneError("/log/1.log: the file no longer exists")
 
-    monkeypatch.setattr(facts, "raise_failures", raise_failures)
+    monkeypatch.setattr(source_rows, "raise_failures", raise_failures)
     warehouse = whole.copy(tmp_path / "warehouse")
     result = warehouse.replay(f"metadata-log:{logs['truncated']}", code=4)
     assert "/log/1.log: the file no longer exists: the log was listed 4 times" in result.stderr

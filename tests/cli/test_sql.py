@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from aclkit.cli import apart
-from aclkit.cli.apart import SqlQuestion, answer
+from aclkit.cli import sandbox
+from aclkit.cli.sandbox import SqlQuestion, answer
 from aclkit.errors import SurroundingsError, UsageError
 from tests.cli.running import run
 from tests.questions.query.statements import ENDLESS, HUGE, WRITING, fill
@@ -86,7 +86,7 @@ def test_what_is_endless_ends_in_one_line_when_its_time_is_over(root, text):
 def test_what_takes_too_much_memory_ends_in_one_line(root, monkeypatch, text):
     if text == HUGE[-1] and sys.platform != "linux":
         pytest.skip("nobody counts what Python holds here")
-    monkeypatch.setattr(apart, "_CHILD", "tests.cli.answering_in_little_memory")
+    monkeypatch.setattr(sandbox, "_CHILD", "tests.cli.sandbox_worker_in_little_memory")
     ended = run("--warehouse", root, "sql", text, code=2)
     (line,) = ended.stderr.splitlines()
     assert line.startswith("Error: The query needs more memory than the limit")
@@ -192,7 +192,7 @@ def confinement_of_linux() -> bool:
 
 def test_the_process_that_answers_knows_nothing_of_the_environment(monkeypatch):
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s3cret")
-    kept = apart._environment()
+    kept = sandbox._environment()
     assert "s3cret" not in kept.values()
     assert not {
         key for key in kept if not key.startswith(("PYTHON", "LD_", "DYLD_", "LANG", "LC_"))
@@ -201,7 +201,7 @@ def test_the_process_that_answers_knows_nothing_of_the_environment(monkeypatch):
 
 def test_a_process_that_dies_is_not_taken_for_an_empty_answer(root, monkeypatch):
     question = SqlQuestion(warehouse=str(root), statement="SELECT 1", output_format="csv")
-    monkeypatch.setattr(apart, "_CHILD", "json.nothing")
+    monkeypatch.setattr(sandbox, "_CHILD", "json.nothing")
     # More than a pipe holds: it cannot be handed over.
     question = dataclasses.replace(question, statement=f"SELECT 1 -- {'x' * 1_000_000}")
     with pytest.raises(SurroundingsError, match=r"failed: .*No module named json\.nothing"):
@@ -210,7 +210,7 @@ def test_a_process_that_dies_is_not_taken_for_an_empty_answer(root, monkeypatch)
 
 def test_a_defect_of_ours_is_said(root, monkeypatch):
     question = SqlQuestion(warehouse=str(root), statement="SELECT 1", output_format="csv")
-    monkeypatch.setattr(apart, "_CHILD", "tests.cli.answering_with_a_defect")
+    monkeypatch.setattr(sandbox, "_CHILD", "tests.cli.sandbox_worker_with_a_defect")
     with pytest.raises(SurroundingsError, match=r"answers failed: KeyError: 'some defect'$"):
         "".join(answer(question, PATIENCE))
 
@@ -238,5 +238,5 @@ def test_a_module_in_the_folder_where_one_stands_is_not_taken(root, tmp_path):
 
 
 def test_too_long_says_what_to_do():
-    assert isinstance(apart.too_long(60), UsageError)
-    assert "longer than 60 s" in str(apart.too_long(60))
+    assert isinstance(sandbox.too_long(60), UsageError)
+    assert "longer than 60 s" in str(sandbox.too_long(60))

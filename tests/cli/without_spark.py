@@ -48,7 +48,9 @@ def stand_in(monkeypatch):
         "replay": {
             "hold": lambda *_: nullcontext(),
             "asked": lambda intake, _: intake,
-            "without_spark": lambda *_: (RUN, REPLAYED),
+            "begin_run": lambda *_, **__: nullcontext(RUN),
+            "replay_into": lambda *_: REPLAYED,
+            "publish": _nothing,
         },
         "materialize": {
             **run,
@@ -59,7 +61,6 @@ def stand_in(monkeypatch):
             "deciding_options": lambda *_: SimpleNamespace(
                 reading=AskedReading(), settings=BrokerSettings()
             ),
-            "length_of_run": lambda *_, **__: "short",
             "materialize_into": lambda *_: DECIDED,
         },
         "maintain": {

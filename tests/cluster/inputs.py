@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aclkit.pipeline.replay.early import MOST_BYTES
 from aclkit.pipeline.sources.payload import uuid_text
 from tests.benchmarks.shapes import Shape, build
 from tests.cli.running import write_segment
@@ -15,7 +14,7 @@ from tests.pipeline.sources.log_bytes import acl_record, batch, topic_record
 
 _SEGMENTS = 4
 _BATCH = 500
-_CONFIG = b"\x01\x04\0" + bytes(MOST_BYTES // _SEGMENTS)
+_CONFIG = b"\x01\x04\0" + bytes((24 << 20) // _SEGMENTS)
 """The head of a ConfigRecord: of a kind that is passed over unread."""
 
 
@@ -36,7 +35,7 @@ def write_inputs(folder: Path, shape: Shape, *more: str) -> Inputs:
     """Write the files of a shape's cluster.
 
     The log has segments for several tasks, and the topics beside the ACLs. As in a real one most of
-    its bytes tell other things: it is too long for the driver to read.
+    its bytes tell other things: it is left to Spark.
 
     Args:
         folder: where to; made here.

@@ -13,7 +13,7 @@ from aclkit.kafka.acls.text import render_list
 from aclkit.kafka.client.properties import read_properties
 from aclkit.questions.preview.change_set import read_change_set
 from aclkit.questions.usage.source import read_file
-from aclkit.runtime.user_file import read_text
+from aclkit.runtime.safe_read import read_text
 from tests.factories import acl
 from tests.fuzz.mutating import ends_well, rounds
 from tests.questions.preview.test_change_set import ID, OTHER, add, mark, remove

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from aclkit.audit.findings.baseline import parse_mutes
 from aclkit.cli import cli
 from aclkit.questions.assertions.parse import parse_assertions
-from aclkit.runtime.user_file import read_text
+from aclkit.runtime.safe_read import read_text
 from tests.fuzz.mutating import VALUES, check_message, ends_well, noted, rounds
 
 CONFIG = {

@@ -36,6 +36,10 @@ class SparkStarted(BaseException):
     """A command wanted Spark where it may not have it."""
 
 
+class Worked(BaseException):
+    """A command replayed or decided anew, where nothing is new."""
+
+
 @dataclass(frozen=True)
 class Told:
     """What a command told, and left.
@@ -61,20 +65,31 @@ def refuse_spark(patch: pytest.MonkeyPatch) -> None:
     def started(*_args: object, **_named: object) -> NoReturn:
         raise SparkStarted
 
-    patch.setattr("aclkit.cli.session.build_session", started)
+    patch.setattr("aclkit.runtime.spark.build_session", started)
 
 
 def call(warehouse: Path, words: Sequence[str]) -> Result:
     return CliRunner().invoke(cli, ["--warehouse", str(warehouse), *words])
 
 
-def takes_spark(warehouse: Path, words: Sequence[str]) -> bool:
-    """Whether a command starts Spark; it gets none."""
+def refuse_work(patch: pytest.MonkeyPatch) -> None:
+    """Let what reads a source, or decides, end the command."""
+
+    def worked(*_args: object, **_named: object) -> NoReturn:
+        raise Worked
+
+    refuse_spark(patch)
+    for place in ("pipeline.replay.job.replaying", "nightly.nightly_run._decide"):
+        patch.setattr(f"aclkit.{place}", worked)
+
+
+def takes_work(warehouse: Path, words: Sequence[str]) -> bool:
+    """Whether a command replays or decides anew; it is stopped there."""
     with pytest.MonkeyPatch.context() as patch:
-        refuse_spark(patch)
+        refuse_work(patch)
         try:
             result = call(warehouse, words)
-        except SparkStarted:
+        except Worked:
             return True
     assert result.exit_code in (0, 1, 3), result.output
     return False
@@ -107,10 +122,10 @@ def _one_way(
             patch.setattr(f"{module}.datetime", Clock)
         patch.setattr("aclkit.warehouse.run.uuid.uuid4", lambda: uuid.UUID(int=7))
         if by_spark:
-            for command in ("one_night", "replay"):
-                patch.setattr(f"aclkit.cli.{command}.without_spark", lambda *_: None)
+            patch.setattr("aclkit.pipeline.replay.job.replay_unchanged", lambda *_: None)
+            patch.setattr("aclkit.pipeline.plan._FACTS_REPLAYED_HERE", -1)
         else:
-            refuse_spark(patch)
+            refuse_work(patch)
         result = call(place, words(written))
     assert isinstance(result.exception, SystemExit | None), repr(result.exception)
     return Told(

@@ -1,4 +1,4 @@
-"""The nightly run: what changed since last night, what is wrong, and no work without news."""
+"""The nightly run: what changed since last nightly_run, what is wrong, and no work without news."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
-from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.read import audit_of
 from aclkit.cli import cli
-from aclkit.nightly import night
+from aclkit.nightly import nightly_run
 from aclkit.pipeline.explain import decided
 from aclkit.rules.names.budget import Budget
 from tests.cli.running import asked
@@ -177,7 +177,7 @@ def test_what_a_budget_leaves_open_stays_in_force_and_is_noted_night_by_night(
     in_force = "SELECT severity, subject FROM finding_current WHERE finding = 'public-access'"
     before = nights.sql(in_force)
     monkeypatch.setattr(decided, "rules_digest", lambda: "of a poor aclkit")
-    monkeypatch.setattr(night, "audit_of", poor)
+    monkeypatch.setattr(nightly_run, "audit_of", poor)
     for words in ("decided", "nothing new"):
         assert nights.run(options=("--fail-on", "never")).exit_code == 0, words
         (newest,) = nights.sql("SELECT notes FROM job_run ORDER BY run_number DESC LIMIT 1")

@@ -16,7 +16,7 @@ from typing import Any
 
 from aclkit.errors import AclkitError
 from aclkit.warehouse import lease
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.recovery import fence_tables
 from aclkit.warehouse.run import begin_run, publish
 
@@ -42,7 +42,7 @@ def main() -> None:
 
 def run(uri: str, term: timedelta, told: dict[str, Any]) -> int:
     """Take the lease, add the row of the round and publish; return the lease's number."""
-    place = Place(uri)
+    place = Location(uri)
     fence = partial(fence_tables, place)
     with lease.hold(place.files, uri, told["timeout"], fence, term) as held:
         number = int(json.loads(place.files.read(lease.LEASE)[0])["number"])

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 
-from aclkit.audit.serve.latest import Latest
+from aclkit.audit.serve.snapshot import LatestSnapshot
 from aclkit.cli import cli
 from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.query import access
@@ -270,9 +270,9 @@ def test_doctor_looks_at_a_bucket_and_at_its_lease(both, tmp_path):
 
 @pytest.mark.object_store
 def test_serve_shows_what_is_published_in_a_bucket_and_what_comes_after(both, monkeypatch):
-    latest = Latest(both.uri)
+    latest = LatestSnapshot(both.uri)
     assert latest.snapshot().published.run.run_number == 2
     store = Store(None, both.uri)
     store.append_rows("job_run", [replace(store.runs[-1], run_number=3, run_id="again").row()])
-    monkeypatch.setattr("aclkit.audit.serve.latest.LOOK_EVERY", 0.0)
+    monkeypatch.setattr("aclkit.audit.serve.snapshot.LOOK_EVERY", 0.0)
     assert latest.snapshot().published.run.run_number == 3

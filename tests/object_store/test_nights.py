@@ -16,10 +16,10 @@ from aclkit.cli import cli
 from aclkit.pipeline.explain import whole
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.lease import LEASE
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.trial import FOLDER
+from aclkit.warehouse.scratch_store import FOLDER
 from tests.nightly.test_nightly import FIRST_NIGHT, SECOND_NIGHT, Nights, add, remove, topic
 from tests.object_store.copies import put_folder
 
@@ -106,7 +106,7 @@ def test_readings_that_spark_decides_are_compared_in_a_bucket_and_leave_nothing_
         assert result.exit_code == 0, result.output
         assert "of this run would change." in result.output
     assert seen(there.uri) == seen(here.folder / "warehouse")
-    assert [*Place(there.uri).files.tree(FOLDER)] == []
+    assert [*Location(there.uri).files.tree(FOLDER)] == []
 
 
 def in_a_process(uri, source, **env):
@@ -120,7 +120,7 @@ def in_a_process(uri, source, **env):
 
 def let_the_lease_end(uri):
     """Put the end of the turn into the past, as if the time had gone by; the owner stays."""
-    files = Place(uri).files
+    files = Location(uri).files
     content, tag = files.read(LEASE)
     turn = json.loads(content)
     assert turn["owner"]

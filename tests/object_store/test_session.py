@@ -40,7 +40,7 @@ except SurroundingsError as error:
 def run(program, *arguments, **env):
     return subprocess.run(
         [sys.executable, "-c", program, *arguments],
-        env={**os.environ, "ACLKIT_FAST_JVM": "1", **env},
+        env={**os.environ, **env},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
 

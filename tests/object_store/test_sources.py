@@ -13,7 +13,7 @@ from aclkit.pipeline.replay.imprint import imprint_of
 from aclkit.pipeline.replay.intake import look_at, parse_source
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.sources import files
-from aclkit.runtime.whole_file import open_whole, write_whole
+from aclkit.runtime.atomic_file import open_atomically, write_atomically
 from tests.cli.running import KRAFT, SEGMENT
 from tests.object_store.copies import put_file, put_folder
 
@@ -81,8 +81,8 @@ def test_a_listing_of_a_bucket_is_a_side_of_a_proof(bucket, tmp_path):
 @pytest.mark.parametrize("text", ["", "new\r\n", "é" * 100_000])
 def test_what_is_written_to_a_uri_is_one_object_with_these_very_bytes(bucket, text):
     uri = f"{bucket.uri}/reports/a b.txt"
-    write_whole(uri, "old")
-    write_whole(uri, text)
+    write_atomically(uri, "old")
+    write_atomically(uri, text)
     assert set(bucket.keys()) == {"reports/a b.txt"}
     from obstore.store import from_url
 
@@ -91,8 +91,8 @@ def test_what_is_written_to_a_uri_is_one_object_with_these_very_bytes(bucket, te
 
 def test_what_failed_half_way_leaves_what_was_there(bucket):
     uri = f"{bucket.uri}/report.txt"
-    write_whole(uri, "old")
-    with pytest.raises(ZeroDivisionError), open_whole(uri) as file:
+    write_atomically(uri, "old")
+    with pytest.raises(ZeroDivisionError), open_atomically(uri) as file:
         file.write(str(1 / 0))
     assert files.read_bytes(uri) == b"old"
 
@@ -107,12 +107,12 @@ def test_what_failed_half_way_leaves_what_was_there(bucket):
 )
 def test_a_uri_that_cannot_be_written_is_told(uri, error, says):
     with pytest.raises(error, match=says):
-        write_whole(uri, "x")
+        write_atomically(uri, "x")
 
 
 def test_a_report_that_the_store_refuses_is_told_in_one_line(bucket):
     bucket.store.fail("deny", "PUT", "*report.txt")
     with pytest.raises((OSError, SurroundingsError)) as told:
-        write_whole(f"{bucket.uri}/report.txt", "x")
+        write_atomically(f"{bucket.uri}/report.txt", "x")
     assert "report.txt" in str(told.value)
     assert "\n" not in str(told.value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aclkit.errors import SurroundingsError
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.recovery import fence_tables
 from aclkit.warehouse.removal import remove_unneeded
@@ -71,7 +71,7 @@ def test_rows_are_deleted_cluster_by_cluster(store):
 
 def test_what_a_run_wrote_that_may_not_commit_is_in_no_version_and_goes(store):
     store.append_rows("log_range", D)
-    store.require_held = lambda: fence_tables(Place(str(store.place)))
+    store.require_held = lambda: fence_tables(Location(str(store.place)))
     with pytest.raises(SurroundingsError, match="Another program wrote"):
         store.append("log_range", frame(store, C))
     store.require_held = lambda: None

@@ -8,7 +8,7 @@ import pytest
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.runtime.objects import put_object
-from aclkit.runtime.user_file import read_file, read_text
+from aclkit.runtime.safe_read import read_file, read_text
 
 
 def test_what_was_put_is_read_back(bucket):

@@ -9,16 +9,16 @@ from deltalake import DeltaTable
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.warehouse.lease import LEASE
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.reader import read_versions, read_written
 from aclkit.warehouse.recovery import fence_tables
 from aclkit.warehouse.removal import remove_unneeded
 from aclkit.warehouse.run import begin_run, hold, publish
 from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.scratch_store import FOLDER, scratch_store
 from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.trial import FOLDER, trial_store
 
 RANGES = [("c", 0, 5, 1, "record"), ("c", 5, 9, None, "snapshot")]
 OTHER = [("d", 0, 7, 2, "record")]
@@ -64,7 +64,7 @@ def test_a_table_is_read_as_of_a_version_and_put_back_to_it(store_of_tables):
 
 def test_a_trial_is_asked_beside_the_tables_and_gone_after_it(store_of_tables):
     ours, theirs = {"ours": ("log_range", 1)}, {"theirs": ("log_range", 0)}
-    with trial_store(store_of_tables) as trial:
+    with scratch_store(store_of_tables) as trial:
         trial.replace_rows("log_range", [("c", 0, 99, 3, "record")], "c")
         with read_versions(store_of_tables, "c", ours, (trial, theirs)) as read:
             counts = "SELECT (SELECT count(*) FROM ours), (SELECT count(*) FROM theirs)"
@@ -152,7 +152,7 @@ def test_behind_a_fence_no_commit_of_a_run_that_slept_has_a_place(where):
     for table, act in acts.items():
         name = table.strip()
         # Behind the moment at which it saw that it holds the warehouse still.
-        sleeper.require_held = lambda: fence_tables(Place(where))
+        sleeper.require_held = lambda: fence_tables(Location(where))
         before = newest_version(sleeper.place.files, name)
         with pytest.raises(SurroundingsError, match="Another program wrote"):
             act()
@@ -163,11 +163,11 @@ def test_behind_a_fence_no_commit_of_a_run_that_slept_has_a_place(where):
 
 def test_of_a_run_that_slept_before_its_first_commit_none_has_a_place(where, bucket):
     sleeper = Store(None, where)
-    sleeper.require_held = lambda: fence_tables(Place(where))
+    sleeper.require_held = lambda: fence_tables(Location(where))
     with pytest.raises(SurroundingsError, match="Another program wrote"):
         sleeper.append_rows("log_range", RANGES)
     for name in TABLES:
-        assert newest_version(Place(where).files, name) == 1, name
+        assert newest_version(Location(where).files, name) == 1, name
     with pytest.raises(UsageError, match="has no data yet"):
         open_warehouse(where)
     with begin_run(None, where, "replay", lock_timeout=0) as run:
@@ -182,7 +182,7 @@ def test_a_turn_that_was_not_given_back_is_fenced(where):
     with begin_run(None, where, "replay", lock_timeout=0) as run:
         run.store.replace_rows("log_range", RANGES, None)
         publish(run)
-    files = Place(where).files
+    files = Location(where).files
     before = newest_version(files, "log_range")
     content, tag = files.read(LEASE)
     killed = {**json.loads(content), "owner": "killed"}

@@ -6,7 +6,9 @@ import pytest
 
 from aclkit.api import use_storage
 from aclkit.errors import UsageError
-from aclkit.runtime.object_store import fill_environment, s3_access, spark_options, storage_said
+from aclkit.runtime.object_store import spark_options
+from aclkit.runtime.s3 import s3_access
+from aclkit.runtime.storage_settings import fill_environment, storage_said
 
 HERE = "http://127.0.0.1:9000"
 THERE = "https://minio.example:9000"

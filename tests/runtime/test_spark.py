@@ -14,9 +14,9 @@ import pytest
 from pyspark.sql import functions as F
 
 from aclkit.errors import SurroundingsError
+from aclkit.runtime.environment import jar_folder, require_java
 from aclkit.runtime.jars import DELTA, checked_jars, fetch_jars, wrong_jars
 from aclkit.runtime.spark import build_session
-from aclkit.runtime.surroundings import jar_folder, require_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +33,7 @@ session.read.format("delta").load(sys.argv[1]).selectExpr("assert_true(id < 3)")
 def run(program: str, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", program, *arguments],
-        env={**os.environ, "ACLKIT_FAST_JVM": "1", **env},
+        env={**os.environ, **env},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -53,7 +53,7 @@ def java(folder: Path, says: str) -> Path:
 
 @pytest.mark.spark
 def test_a_session_writes_delta_without_a_word(tmp_path: Path) -> None:
-    own = {"TMPDIR": str(tmp_path), "HOME": str(tmp_path), "ACLKIT_CLASS_ARCHIVE": "0"}
+    own = {"TMPDIR": str(tmp_path), "HOME": str(tmp_path)}
     done = run(WRITES, str(tmp_path / "table"), **own)
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -168,7 +168,7 @@ def _night(warehouse: Warehouse, log: Path) -> Iterator[tuple[subprocess.Popen[b
                 *("--warehouse", str(warehouse.path), "--cluster", "soak"),
                 *(*NIGHT, "--source", f"metadata-log:{log}"),
             ],
-            env={**os.environ, "ACLKIT_FAST_JVM": "1", "TMPDIR": str(warehouse.path.parent)},
+            env={**os.environ, "TMPDIR": str(warehouse.path.parent)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=stderr,

@@ -64,8 +64,11 @@ def must_be_plain(warehouse, table):
 def test_what_one_writer_made_the_other_adds_to_and_replaces(spark, tmp_path, first, at_most):
     with begin_run(spark, str(tmp_path), "replay", lock_timeout=0) as run:
         store = run.store
-        store.append("acl_log", frame(spark, "acl_log", facts("a", 1)), first)
-        store.append("acl_log", frame(spark, "acl_log", facts("a", 2)), at_most)
+        for writer, offset in ((first, 1), (at_most, 2)):
+            if writer == FEW:
+                store.append_rows("acl_log", facts("a", offset))
+            else:
+                store.append("acl_log", frame(spark, "acl_log", facts("a", offset)))
         assert told(store, "acl_log") == sorted(
             map(repr, frame(spark, "acl_log", facts("a", 1, 2)).collect())
         )

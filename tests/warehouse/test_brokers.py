@@ -7,7 +7,7 @@ import json
 import pytest
 
 from aclkit.kafka.authorizer.warehouse import WarehouseSource
-from aclkit.warehouse.alive import level_in_force
+from aclkit.warehouse.acls_in_force import level_in_force
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from tests.questions.query import small_warehouse as small

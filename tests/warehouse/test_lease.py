@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from aclkit.errors import DataError, SurroundingsError
-from aclkit.runtime.object_store import single_writer_assumed
+from aclkit.runtime.storage_settings import single_writer_assumed
 from aclkit.warehouse.lease import LEASE, hold, require_conditional_puts
 from tests.warehouse.object_store import ObjectStore
 

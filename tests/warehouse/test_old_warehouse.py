@@ -71,7 +71,7 @@ def live(warehouse: Warehouse, nights, options=ASKED) -> None:
         asked = options if words[0] == "run" else ()
         place = ("--warehouse", str(warehouse.path), "--cluster", cluster)
         command = [sys.executable, "-c", "from aclkit.cli import cli; cli()", *place]
-        env = os.environ | {"PYTHONPATH": path, "ACLKIT_FAST_JVM": "1"}
+        env = os.environ | {"PYTHONPATH": path}
         ended = subprocess.run(
             [*command, *words, *asked],
             cwd=OLD,

@@ -21,7 +21,7 @@ from aclkit.pipeline.inventory.survey import Given
 from aclkit.warehouse import rebuilding
 from aclkit.warehouse.damage import damage_of
 from aclkit.warehouse.duck import connect
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.rebuilding import Rebuilt, _begin_again, _require_forced
 from aclkit.warehouse.run import Rebuild, begin_run, publish
@@ -38,7 +38,7 @@ def test_no_version_below_that_of_a_table_begun_again_can_be_read(tmp_path):
     store = Store(None, str(tmp_path))
     for _ in range(3):
         store.append_rows("log_range", [RANGE])
-    _begin_again(Place(str(tmp_path)), "log_range", 7)
+    _begin_again(Location(str(tmp_path)), "log_range", 7)
     where = f"{tmp_path}/log_range"
     assert DeltaTable(where).version() == 8
     assert DeltaTable(where).to_pyarrow_table().num_rows == 0

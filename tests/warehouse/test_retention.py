@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aclkit.warehouse.current_runs import CURRENT_RUNS, decided_and_before
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.retention import Policy, keep
 from aclkit.warehouse.run import goes_on_from
-from aclkit.warehouse.standing import STANDING, decided_and_before
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -192,6 +192,6 @@ def standing():
         def asked(runs):
             rows = [{name: getattr(run, name) for name in kinds} for run in runs]
             connection.register("job_run", pa.Table.from_pylist(rows, pa.schema(kinds)))
-            return [row[0] for row in connection.execute(STANDING).fetchall()]
+            return [row[0] for row in connection.execute(CURRENT_RUNS).fetchall()]
 
         yield asked

@@ -42,7 +42,7 @@ def live(warehouse: Warehouse, *words: str, zone: str = "America/New_York") -> s
     ended = subprocess.run(
         [sys.executable, "-c", "from aclkit.cli import cli; cli()", *place, *words],
         cwd=DATA,
-        env=os.environ | {"PYTHONPATH": path, "ACLKIT_FAST_JVM": "1", "TZ": zone},
+        env=os.environ | {"PYTHONPATH": path, "TZ": zone},
         capture_output=True,
         text=True,
         check=False,

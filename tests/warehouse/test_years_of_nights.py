@@ -14,8 +14,8 @@ from aclkit.model.findings import Finding
 from aclkit.questions.query.first_seen import first_seen
 from aclkit.warehouse import run as publishing
 from aclkit.warehouse.duck import connect
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.maintenance import maintain
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.retention import Policy
 from aclkit.warehouse.run import begin_run, continue_from_newest, publish
@@ -66,7 +66,7 @@ def readable_files(where, table):
     files = set()
     for run in open_warehouse(str(where)).runs:
         with suppress(DeltaError):
-            found = read_files(Place(str(where)), table, run.table_versions[table])
+            found = read_files(Location(str(where)), table, run.table_versions[table])
             files |= {file.name for file in found.files}
     return files
 

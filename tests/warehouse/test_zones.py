@@ -49,7 +49,7 @@ def in_zone(zone: str, *words: str) -> str:
     done = subprocess.run(
         [sys.executable, *words],
         cwd=ROOT,
-        env=os.environ | {"TZ": zone, "PYTHONPATH": str(ROOT), "ACLKIT_FAST_JVM": "1"},
+        env=os.environ | {"TZ": zone, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,

@@ -17,7 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from aclkit.audit.alerts.alerts import Alert, render_alert
 from aclkit.errors import SurroundingsError, UsageError
-from aclkit.runtime.user_file import read_text
+from aclkit.runtime.safe_read import read_text
 
 ADDRESS_VARIABLE: Final = "ACLKIT_ALERT_WEBHOOK"
 TOKEN_VARIABLE: Final = "ACLKIT_ALERT_TOKEN"  # noqa: S105 -- the name of a variable
@@ -122,19 +122,20 @@ def _attempt(webhook: Webhook, body: bytes) -> tuple[str | None, float | None]:
     from aclkit.runtime.http_post import PostError, UntrustedError, post
 
     try:
-        status, retry_after = post(webhook.address, body, _headers(webhook.token), webhook.timeout)
+        answer = post(webhook.address, body, _headers(webhook.token), webhook.timeout)
     except UntrustedError:
         return "its certificate is not trusted", None
     except TimeoutError:
         return f"no answer within {webhook.timeout:g} s", 0.0
     except PostError as error:
         return f"it could not be reached ({error})", 0.0
+    status = answer.status
     if 200 <= status < 300:
         return None, None
     if 300 <= status < 400:
         return f"it answered {status}, a redirect, which is refused", None
     if status >= 500 or status in _AGAIN:
-        return f"it answered {status}", retry_after
+        return f"it answered {status}", answer.retry_after
     return f"it answered {status}", None
 
 

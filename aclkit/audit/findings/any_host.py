@@ -14,7 +14,7 @@ from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
 
 if TYPE_CHECKING:
-    from aclkit.audit.findings.facts import AuditInput
+    from aclkit.audit.findings.audit_input import AuditInput
 
 ANY_HOST: Final = Kind(
     id="any-host",

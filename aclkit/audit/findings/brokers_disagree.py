@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.model.brokers import DIFFER, RangesByBroker, named_brokers
 from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding, Kind
 from aclkit.questions.preview.preview import MOST_REGIONS
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.change_regions import RegionChange, openings
 from aclkit.rules.names.compare import GAINED, CellChange
-from aclkit.rules.names.openings import Opening, openings
 from aclkit.rules.names.words import opening_words
 
 BROKERS_DISAGREE: Final = Kind(
@@ -63,7 +63,7 @@ def _example(compared: Comparison, change: CellChange, ranges: RangesByBroker) -
     )
 
 
-def _regions(told: Sequence[Opening], ranges: RangesByBroker) -> Iterator[str]:
+def _regions(told: Sequence[RegionChange], ranges: RangesByBroker) -> Iterator[str]:
     """Yield which brokers alone allow what."""
     for opening in told:
         who = ranges.with_ranges if opening.kind == GAINED else ranges.without

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.model.acl import Acl, Request
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind
-from aclkit.rules.names.needless import find_left
+from aclkit.rules.names.redundancy import find_left
 from aclkit.rules.names.rows import Row
 
 DENY_LEAVES_DESCRIBE: Final = Kind(

@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from aclkit.audit.findings.odd_texts import read_odd_acls
 from aclkit.audit.findings.readings import READS_DIFFERENTLY, reads_differently
 from aclkit.audit.findings.registry import find_readings
+from aclkit.audit.findings.suspicious_acls import read_suspicious_acls
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.counting import number_of
@@ -52,8 +52,8 @@ from aclkit.runtime.progress import step
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.run import Run
+from aclkit.warehouse.scratch_store import scratch_store
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.trial import trial_store
 
 _SUSPECT: Final = pa.schema({"acl_id": pa.string()})
 _IN_ORDER: Final = f"FROM {DIFFERING} ORDER BY resource_type, resource_name, example"
@@ -65,7 +65,7 @@ def note_readings(run: Run, result: MaterializeResult, options: MaterializeOptio
     """Add the findings about how ACLs are read, and what depends on the reading."""
     with step("Comparing the readings"):
         with read_written(run.store, run.cluster_id, "acl_history") as read:
-            acls = read_odd_acls(read, result.scope.texts, result.scope.semantics)
+            acls = read_suspicious_acls(read, result.scope.texts, result.scope.semantics)
         run.findings.extend(find_readings(acls, result.scope.semantics))
         by_id = {acl.acl_id: acl for acl in acls}
         suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}
@@ -199,7 +199,7 @@ def _rows_that_differ(
     for table in INVENTORY_TABLES:
         given[f"theirs_{table}"] = arrow_table(inventory[table], arrow_schema(table))
     asked = _versions("ours", ours.store, (*INVENTORY_TABLES, *DECIDED_TABLES))
-    with trial_store(ours.store) as store:
+    with scratch_store(ours.store) as store:
         decide_scope(ours, theirs, store, options)
         beside = store, _versions("theirs", store, DECIDED_TABLES)
         yield from _ask(ours.ask_versions(asked, beside), given)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from aclkit.audit.findings.facts import AuditInput, PatternKey
+    from aclkit.audit.findings.audit_input import AuditInput, PatternKey
 
 from aclkit.audit.findings.sentences import who_words
 from aclkit.model.acl import Acl

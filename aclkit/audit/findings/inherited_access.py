@@ -12,7 +12,7 @@ from aclkit.model.groups import grouped
 from aclkit.rules.patterns.match import LITERAL
 
 if TYPE_CHECKING:
-    from aclkit.audit.findings.facts import AuditInput, Life
+    from aclkit.audit.findings.audit_input import AuditInput, Life
 
 INHERITED_ACCESS: Final = Kind(
     id="inherited-access",

@@ -16,7 +16,7 @@ from aclkit.rules.names.rows import rows_of
 from aclkit.rules.names.symbols import EVERYTHING
 
 if TYPE_CHECKING:
-    from aclkit.audit.findings.facts import AuditInput
+    from aclkit.audit.findings.audit_input import AuditInput
 
 OPEN_TO_EVERYONE: Final = Kind(
     id="open-to-everyone",

@@ -16,7 +16,7 @@ from aclkit.model.principal import split_principal
 from aclkit.rules.patterns.match import names_exactly
 
 if TYPE_CHECKING:
-    from aclkit.audit.findings.facts import AuditInput, Life
+    from aclkit.audit.findings.audit_input import AuditInput, Life
 
 ORPHAN_PRINCIPAL: Final = Kind(
     id="orphan-principal",

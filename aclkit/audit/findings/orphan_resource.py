@@ -11,7 +11,7 @@ from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.rules.patterns.match import LITERAL
 
 if TYPE_CHECKING:
-    from aclkit.audit.findings.facts import AuditInput
+    from aclkit.audit.findings.audit_input import AuditInput
 
 ORPHAN_RESOURCE: Final = Kind(
     id="orphan-resource",

@@ -12,7 +12,7 @@ from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.rules.names.rows import operations_of
 
 if TYPE_CHECKING:
-    from aclkit.audit.findings.facts import AuditInput
+    from aclkit.audit.findings.audit_input import AuditInput
 
 OVER_BROAD: Final = Kind(
     id="over-broad",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.sentences import acls_words
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind

@@ -16,7 +16,7 @@ from aclkit.rules.names.rows import operations_of
 from aclkit.rules.patterns.match import LITERAL, is_any_host, principal_matches
 
 if TYPE_CHECKING:
-    from aclkit.audit.findings.facts import AuditInput
+    from aclkit.audit.findings.audit_input import AuditInput
 
 PUBLIC_ACCESS: Final = Kind(
     id="public-access",

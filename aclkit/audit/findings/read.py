@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from aclkit.audit.findings.facts import BROAD_SHARE, AuditInput, Life
+from aclkit.audit.findings.audit_input import BROAD_SHARE, AuditInput, Life
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.warehouse.codecs import ALIVE_SQL, BROKERS_SQL, acl_of, acl_sql, behind_acl, brokers_of
 from aclkit.warehouse.job_run import PublishedRun

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.readings import DUPLICATE_FIX
 from aclkit.audit.findings.sentences import acls_words
 from aclkit.model.acl import Acl

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Final
 
 from aclkit.audit.findings.any_host import ANY_HOST, find_any_host
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.broker_settings_differ import BROKER_SETTINGS_DIFFER
 from aclkit.audit.findings.brokers_disagree import BROKERS_DISAGREE, find_brokers_disagree
 from aclkit.audit.findings.deny_leaves_describe import (
@@ -17,7 +18,6 @@ from aclkit.audit.findings.deny_leaves_describe import (
     find_deny_leaves_describe,
 )
 from aclkit.audit.findings.escalation import ESCALATION, find_escalations
-from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.glob_lookalike import GLOB_LOOKALIKE, find_glob_lookalikes
 from aclkit.audit.findings.inherited_access import INHERITED_ACCESS, find_inherited_access
 from aclkit.audit.findings.malformed_range import MALFORMED_RANGE, find_malformed_ranges

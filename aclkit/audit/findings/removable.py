@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from aclkit.model.acl import Acl
-from aclkit.rules.names.needless import Counts, Leftover, find_cover, find_left
-from aclkit.rules.names.others import Others
+from aclkit.rules.names.overlap_index import OverlapIndex
+from aclkit.rules.names.redundancy import Counts, Leftover, find_cover, find_left
 from aclkit.rules.names.rows import Row, operations_of
 
 Rows = Mapping[str, Row]
@@ -40,7 +40,7 @@ class Removable:
     unknown: dict[str, tuple[Acl, ...]] = field(default_factory=dict)
 
 
-def find_leftovers(rows: Rows, others: Others) -> dict[str, Leftover]:
+def find_leftovers(rows: Rows, others: OverlapIndex) -> dict[str, Leftover]:
     """Return by id what DENYs leave of each ALLOW: DENY wins (StandardAuthorizerData)."""
     allows = (row for row in rows.values() if row.acl.is_allow)
     return {row.acl.acl_id: find_left((row,), others, operations_of(row.acl)) for row in allows}
@@ -52,7 +52,7 @@ def find_overridden(leftovers: Mapping[str, Leftover]) -> Covers:
 
 
 def find_removable(
-    rows: Rows, others: Others, overridden: Covers, may_cover: MayCover = lambda *_: True
+    rows: Rows, others: OverlapIndex, overridden: Covers, may_cover: MayCover = lambda *_: True
 ) -> Removable:
     """Return the ACLs that others of their own permission make unnecessary.
 
@@ -107,7 +107,7 @@ def _but_operation(acl: Acl) -> tuple[object, ...]:
     return *acl.pattern, acl.principal, acl.host
 
 
-def _wider(row: Row, others: Others, may_cover: MayCover, found: Removable) -> list[Row]:
+def _wider(row: Row, others: OverlapIndex, may_cover: MayCover, found: Removable) -> list[Row]:
     """Return the ACLs that contain one and may cover it, its principal's own first.
 
     Where these are possibly not all, ``found.unknown`` notes it.
@@ -132,7 +132,7 @@ def _is_behind(row: Row, wider: Sequence[Row], all_wider: Mapping[str, Sequence[
 
 
 def _together(
-    row: Row, others: Others, stays: Counts, may_cover: MayCover, found: Removable
+    row: Row, others: OverlapIndex, stays: Counts, may_cover: MayCover, found: Removable
 ) -> tuple[Row, ...]:
     """Return those of the ACLs that stay that answer all that one answers, or nothing.
 

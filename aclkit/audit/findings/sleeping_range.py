@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.rules.names.compare import GAINED, LOST
-from aclkit.rules.names.reread import Reread
-from aclkit.rules.names.words import reread_words
+from aclkit.rules.names.semantics_diff import SemanticsChange
+from aclkit.rules.names.words import semantics_change_words
 
 SLEEPING_RANGE: Final = Kind(
     id="sleeping-range",
@@ -49,7 +49,7 @@ def find_sleeping_ranges(audit: AuditInput) -> Iterator[Finding]:
             yield SLEEPING_RANGE.about(
                 str(each.acl),
                 f"{acl_words(each.acl)} matches no client before Kafka 4.4. From Kafka 4.4 on, the "
-                f"{each.acl.permission_type} {reread_words(each)}.",
+                f"{each.acl.permission_type} {semantics_change_words(each)}.",
                 severity=_severity(each),
                 fix=None if each.changes else _NOTHING_TO_DO,
                 acls=(each.acl,),
@@ -57,7 +57,7 @@ def find_sleeping_ranges(audit: AuditInput) -> Iterator[Finding]:
             )
 
 
-def _severity(each: Reread) -> str:
+def _severity(each: SemanticsChange) -> str:
     if each.of_kind(GAINED):
         return "high"
     return "medium" if each.of_kind(LOST) else "info"

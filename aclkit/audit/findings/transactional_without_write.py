@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from aclkit.audit.findings.facts import AuditInput
-from aclkit.audit.findings.partners import lacking
+from aclkit.audit.findings.audit_input import AuditInput
+from aclkit.audit.findings.required_pairs import lacking
 from aclkit.audit.findings.sentences import acls_words, who_words
 from aclkit.model.findings import Finding, Kind
 

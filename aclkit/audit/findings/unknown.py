@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.brokers_disagree import BROKERS_DISAGREE, SUBJECT
-from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.overridden import ALLOW_OVERRIDDEN
 from aclkit.audit.findings.redundant import REDUNDANT_ACL
 from aclkit.audit.findings.removable import hardest

@@ -19,7 +19,7 @@ from aclkit.model.principal import split_principal
 from aclkit.rules.patterns.match import has_wildcard
 
 if TYPE_CHECKING:
-    from aclkit.audit.findings.facts import AuditInput
+    from aclkit.audit.findings.audit_input import AuditInput
 
 UNUSUAL_PRINCIPAL: Final = Kind(
     id="unusual-principal",

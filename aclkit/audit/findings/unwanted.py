@@ -21,7 +21,7 @@ from aclkit.audit.findings.unusual_principal import UNUSUAL_PRINCIPAL, why_unusu
 from aclkit.model.acl import Acl
 
 if TYPE_CHECKING:
-    from aclkit.audit.findings.facts import AuditInput
+    from aclkit.audit.findings.audit_input import AuditInput
 
 
 def reasons_to_go(audit: AuditInput) -> Callable[[Acl], frozenset[str]]:

@@ -11,7 +11,7 @@ from aclkit.audit.reports.data import ReportedPrincipal
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.findings import Finding
 from aclkit.model.operation import OPERATIONS_OF_TYPE, USE_OF_OPERATION
-from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
@@ -90,7 +90,7 @@ def acls_behind(
 ) -> Mapping[str, Acl]:
     """Read the ACLs behind findings, by id."""
     ids = sorted({acl_id for finding in findings for acl_id in finding.acl_ids})
-    return {str(acl_id): acl for acl_id, acl in acls_alive(tables, run, ids).items()}
+    return {str(acl_id): acl for acl_id, acl in acls_in_force(tables, run, ids).items()}
 
 
 _PRINCIPALS: Final = (

@@ -17,7 +17,7 @@ from aclkit.questions.prove import words
 from aclkit.questions.prove.answer import left_out_words
 from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN, Claimed, Counterexample
 from aclkit.questions.prove.never import Answer, Answers
-from aclkit.questions.prove.reading import ReadSide
+from aclkit.questions.prove.proof_settings import ReadSide
 from aclkit.rules.names.change_lines import change_lines, line_words
 
 _NEVER: Final = "never"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from aclkit.audit.reports.data import RunReport
 from aclkit.audit.reports.render import FILE_NAMES, PROMETHEUS, render
+from aclkit.runtime.atomic_file import write_atomically
 from aclkit.runtime.permissions import make_folder
 from aclkit.runtime.uri import child, is_uri
-from aclkit.runtime.whole_file import write_whole
 
 
 def write_reports(
@@ -35,5 +35,5 @@ def write_reports(
     paths = [child(str(directory), FILE_NAMES[form]) for form in wanted]
     for form, path in zip(wanted, paths, strict=True):
         text = render(report, form, fail_on)
-        write_whole(path, text, for_everybody=form == PROMETHEUS)
+        write_atomically(path, text, for_everybody=form == PROMETHEUS)
     return paths

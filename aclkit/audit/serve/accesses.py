@@ -10,9 +10,9 @@ from aclkit.answer.document import Heading, Part, Table
 from aclkit.audit.serve.finder import read_names
 from aclkit.audit.serve.graph import MOST_DRAWN, graph_json
 from aclkit.audit.serve.heat import lines_of_prefix, of_prefix
-from aclkit.audit.serve.latest import Reading
 from aclkit.audit.serve.page import Given, Page, paged
 from aclkit.audit.serve.rows import Folded, Lines, fold_what, fold_who, in_words, lines_of
+from aclkit.audit.serve.snapshot import Reading
 from aclkit.errors import UsageError
 from aclkit.model.access_words import operations_words
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
@@ -29,7 +29,7 @@ from aclkit.questions.query.hosts import hosts_words
 from aclkit.questions.query.pattern_grants import reach_words, read_pattern_grants, together
 from aclkit.questions.query.words import others_otherwise_sentence
 from aclkit.rules.decide.rules import ALLOWED
-from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.acls_in_force import acls_in_force
 
 DECISIONS: Final = {"ALLOWED": "ALLOWED", "DENIED": "DENIED", "both": None}
 
@@ -69,7 +69,7 @@ def graph(reading: Reading, given: Given) -> Page:
         resource, found, folded = _ask_who(reading, given)
         asked = str(resource)
     key = "principal" if is_what else "resource"
-    acls = acls_alive(reading.tables, reading.run, found.acl_ids)
+    acls = acls_in_force(reading.tables, reading.run, found.acl_ids)
     return Page("graph", {
         "asked": asked,
         "heading": ("What", " can access") if is_what else ("Who can access", ""),

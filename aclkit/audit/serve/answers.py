@@ -25,9 +25,9 @@ from aclkit.audit.serve.form import (
     outcome_of,
 )
 from aclkit.audit.serve.heat import heat_json, read_heat
-from aclkit.audit.serve.latest import Reading
 from aclkit.audit.serve.page import ROWS, Given, Page, href, paged
 from aclkit.audit.serve.reasons import history, why
+from aclkit.audit.serve.snapshot import Reading
 from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation
 from aclkit.model.findings import SEVERITIES, Finding

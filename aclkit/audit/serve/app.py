@@ -15,11 +15,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from aclkit.audit.serve.answers import PAGES, Answers, Handler
-from aclkit.audit.serve.door import LARGEST_POST, Door
-from aclkit.audit.serve.guard import Guard
-from aclkit.audit.serve.latest import Latest, Reading, Snapshot
+from aclkit.audit.serve.auth import LARGEST_POST, Auth
+from aclkit.audit.serve.middleware import AuthMiddleware
 from aclkit.audit.serve.page import Page, assets, href, render
-from aclkit.audit.serve.work import Workers
+from aclkit.audit.serve.snapshot import LatestSnapshot, Reading, Snapshot
+from aclkit.audit.serve.workers import Workers
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.warehouse.published import as_of, notes_on_state, resolve_cluster
 
@@ -44,7 +44,7 @@ class _Made:
 
 
 def make_app(
-    latest: Latest, door: Door, answers: Answers, cluster: str | None, limits: Limits
+    latest: LatestSnapshot, door: Auth, answers: Answers, cluster: str | None, limits: Limits
 ) -> ASGIApp:
     """Return the application; ``cluster`` is the only one that is served, where it is named."""
     site = _Site(latest, answers, cluster, limits)
@@ -52,14 +52,14 @@ def make_app(
     routes.append(Route("/preview", site.post, methods=["POST"]))
     routes += [Route(path, partial(_asset, *asset)) for path, asset in assets().items()]
     app = Starlette(routes=routes, exception_handlers={404: _lost})
-    return Guard(app, door, frozenset((*PAGES, *assets())))
+    return AuthMiddleware(app, door, frozenset((*PAGES, *assets())))
 
 
 class _Site:
     """What all pages share."""
 
     def __init__(
-        self, latest: Latest, answers: Answers, cluster: str | None, limits: Limits
+        self, latest: LatestSnapshot, answers: Answers, cluster: str | None, limits: Limits
     ) -> None:
         self._latest, self._answers, self._cluster = latest, answers, cluster
         self._workers = Workers(

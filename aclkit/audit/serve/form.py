@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any, Final
 
 from aclkit.answer.document import Answer
-from aclkit.audit.serve.latest import Reading
+from aclkit.audit.serve.snapshot import Reading
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import command_of, with_operations
 from aclkit.kafka.acls.creation import CreationRules

@@ -11,12 +11,12 @@ from aclkit.audit.reports.as_html import script_json
 from aclkit.audit.reports.data import HeatMap
 from aclkit.audit.reports.gather_heat import gather_heat
 from aclkit.audit.reports.heat import prefix_of
-from aclkit.audit.serve.latest import Reading
 from aclkit.audit.serve.page import Link, href
 from aclkit.audit.serve.rows import Lines
+from aclkit.audit.serve.snapshot import Reading
 from aclkit.model.operation import USES
 from aclkit.questions.query.decisions import Decisions
-from aclkit.questions.query.fold import Alike
+from aclkit.questions.query.group_rows import Alike
 
 
 def read_heat(reading: Reading) -> HeatMap:

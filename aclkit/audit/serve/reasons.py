@@ -12,9 +12,9 @@ from aclkit.answer.document import Answer, Heading, Part, Sentence, Table
 from aclkit.audit.serve.accesses import otherwise
 from aclkit.audit.serve.finder import read_names
 from aclkit.audit.serve.form import fields_of
-from aclkit.audit.serve.latest import Reading
 from aclkit.audit.serve.leads import Leads
 from aclkit.audit.serve.page import DIGITS, Given, Page
+from aclkit.audit.serve.snapshot import Reading
 from aclkit.errors import UsageError
 from aclkit.model.acl_words import acl_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE

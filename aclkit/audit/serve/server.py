@@ -15,18 +15,18 @@ import uvicorn
 
 from aclkit.audit.serve.answers import Answers
 from aclkit.audit.serve.app import Limits, make_app
-from aclkit.audit.serve.door import (
+from aclkit.audit.serve.auth import (
     LEAST_TOKEN,
     TOKEN_LETTERS,
-    Door,
+    Auth,
     host_to_open,
     parse_proxies,
     served_hosts,
 )
-from aclkit.audit.serve.guard import ENTRY, LONGEST_QUERY
-from aclkit.audit.serve.latest import Latest
+from aclkit.audit.serve.middleware import ENTRY, LONGEST_QUERY
+from aclkit.audit.serve.snapshot import LatestSnapshot
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
-from aclkit.runtime.user_file import read_text
+from aclkit.runtime.safe_read import read_text
 from aclkit.warehouse.published import resolve_cluster
 
 _CONNECTIONS: Final = 256
@@ -87,12 +87,12 @@ def prepare(serving: Serving, answers: Answers, limits: Limits) -> Prepared:
         SurroundingsError: the address is taken, or the warehouse cannot be read.
     """
     token = secrets.token_urlsafe(32) if serving.token_file is None else _read(serving.token_file)
-    proxies, latest = parse_proxies(serving.trusted_proxy), Latest(serving.warehouse)
+    proxies, latest = parse_proxies(serving.trusted_proxy), LatestSnapshot(serving.warehouse)
     if serving.cluster is not None:
         resolve_cluster(latest.snapshot().published, serving.cluster)
     listening = _listen(serving.listen, serving.port)
     port = listening.getsockname()[1]
-    door = Door(
+    door = Auth(
         token=token,
         hosts=served_hosts(serving.listen, port, serving.allow_host),
         cookie=f"aclkit-{port}",

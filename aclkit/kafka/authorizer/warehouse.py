@@ -9,7 +9,7 @@ from aclkit.kafka.authorizer.authorizer import Authorizer
 from aclkit.kafka.authorizer.source import Loaded
 from aclkit.kafka.authorizer.store import AclStore
 from aclkit.model.semantics import Semantics
-from aclkit.warehouse.alive import acls_alive, level_in_force, semantics_in_force
+from aclkit.warehouse.acls_in_force import acls_in_force, level_in_force, semantics_in_force
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse, resolve_cluster, run_settings
 
@@ -41,7 +41,7 @@ class WarehouseSource:
         run = published.last_run(cluster_id)
         settings, _ = run_settings(published.last_materialize(cluster_id) or run)
         with connect(published) as connection:
-            acls = acls_alive(connection, run)
+            acls = acls_in_force(connection, run)
             level = level_in_force(connection, published, cluster_id)
             semantics = semantics_in_force(connection, published, cluster_id)
         return Loaded(

@@ -34,7 +34,7 @@ from aclkit.model.broker_settings import (
 )
 from aclkit.model.principal import java_trim, parse_super_users
 from aclkit.model.super_users import PLACEHOLDER
-from aclkit.runtime.user_file import LARGEST_TEXT, decode, read_file
+from aclkit.runtime.safe_read import LARGEST_TEXT, decode, read_file
 
 WAY_OUT: Final = (
     "If the file holds only a part of the broker's settings, pass --super-users (or "

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import re
 import struct
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from kafka.net import KafkaConnectionManager, NetworkSelector
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.kafka.client.config import ClientConfig
+from aclkit.runtime.deadline import Deadline
 
 T = TypeVar("T")
 Untyped = Any
@@ -48,12 +48,7 @@ class Brokers:
     net: Any
     manager: Any
     first: Any
-    deadline: float
-
-    @property
-    def seconds_left(self) -> float:
-        """How much of the time given is left."""
-        return self.deadline - time.monotonic()
+    deadline: Deadline
 
     async def ask(
         self, request: Untyped, connection: Untyped = None, seconds: float = inf
@@ -61,9 +56,9 @@ class Brokers:
         """Send a request over one connection and await its answer, so long at most."""
         asked = connection or self.first
         # A broker that throttles this client answers later; kafka-python would refuse to ask.
-        while asked.paused and not asked.closed and self.seconds_left > 0:
-            await self.net.sleep(min(0.05, self.seconds_left))
-        limit = min(seconds, self.seconds_left)
+        while asked.paused and not asked.closed and not self.deadline.is_over:
+            await self.net.sleep(min(0.05, self.deadline.left))
+        limit = min(seconds, self.deadline.left)
         if limit <= 0:
             raise kafka_errors.KafkaTimeoutError("the time limit is reached")
         return await asked.send_request(request, request_timeout_ms=limit * 1000)
@@ -71,7 +66,7 @@ class Brokers:
     async def connect(self, metadata: Untyped, node_id: int, seconds: float) -> Untyped:
         """Connect to one more broker of the cluster, which metadata have named."""
         self.manager.cluster.update_metadata(metadata)
-        return await _connect(self.manager, node_id, min(seconds, self.seconds_left))
+        return await _connect(self.manager, node_id, min(seconds, self.deadline.left))
 
 
 def ask_cluster(
@@ -94,10 +89,10 @@ def ask_cluster(
         SurroundingsError: the cluster cannot be reached, or refuses.
     """
     require_addresses(bootstrap)
-    deadline = time.monotonic() + timeout_seconds
+    deadline = Deadline(timeout_seconds)
     if config.tokens is not None:
         config.tokens.fetch(timeout_seconds)
-    timeout_ms = max(1, round((deadline - time.monotonic()) * 1000))
+    timeout_ms = max(1, round(deadline.left * 1000))
     try:
         with _manager(bootstrap, config, timeout_ms) as (net, manager):
             pending = manager.call_soon(_ask_first, net, manager, ask, deadline)
@@ -148,7 +143,7 @@ _NO_TLS: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNEXPECTED_EO
 
 
 async def _ask_first(
-    net: Untyped, manager: Untyped, ask: Callable[[Brokers], Awaitable[T]], deadline: float
+    net: Untyped, manager: Untyped, ask: Callable[[Brokers], Awaitable[T]], deadline: Deadline
 ) -> T:
     """Ask the brokers named, one after the other, until one answers: any can.
 
@@ -158,7 +153,7 @@ async def _ask_first(
     problem: Exception = kafka_errors.KafkaError("no broker was given")
     named = manager.cluster.bootstrap_brokers()
     for number, broker in enumerate(named):
-        share = (deadline - time.monotonic()) / (len(named) - number)
+        share = deadline.left / (len(named) - number)
         try:
             connection = await _connect(manager, broker.node_id, share)
             return await ask(Brokers(net, manager, connection, deadline))

@@ -9,18 +9,16 @@ from __future__ import annotations
 import base64
 import http.client
 import json
-import threading
-import urllib.error
 import urllib.parse
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
-from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.errors import SurroundingsError, UsageError
 from aclkit.kafka.client.tls import tls_context
+from aclkit.runtime.http_post import Answer, PostError, post
 
 _MOST: Final = 1 << 20
 _NEW: Final = "sasl.oauthbearer.client.credentials."
@@ -55,23 +53,7 @@ class Tokens:
         Raises:
             SurroundingsError: the endpoint cannot be asked, or refuses.
         """
-        # A socket's time limit starts anew with every byte: who sends slowly is left alone.
-        held: list[str | AclkitError] = []
-        asking = threading.Thread(target=self._fetch, args=(held, timeout_seconds), daemon=True)
-        asking.start()
-        asking.join(timeout_seconds)
-        if not held:
-            place = self.grant.url.partition("?")[0]
-            raise SurroundingsError(f"The token endpoint {place} did not answer in time")
-        if isinstance(held[0], AclkitError):
-            raise held[0]
-        self._token = held[0]
-
-    def _fetch(self, held: list[str | AclkitError], timeout_seconds: float) -> None:
-        try:
-            held.append(fetch_token(self.grant, timeout_seconds))
-        except AclkitError as error:
-            held.append(error)
+        self._token = fetch_token(self.grant, timeout_seconds)
 
     def token(self) -> str:
         """Return the token."""
@@ -141,23 +123,22 @@ def fetch_token(grant: ClientCredentials, timeout_seconds: float) -> str:
             message holds neither secret nor token.
     """
     place = grant.url.partition("?")[0]
-    handler = urllib.request.HTTPSHandler(context=tls_context(grant.tls))
-    # A redirect would send the secret to a place that no configuration names.
-    opener = urllib.request.build_opener(handler, _NoRedirect())
     try:
-        with opener.open(_request(grant), timeout=timeout_seconds) as answer:
-            told = json.loads(answer.read(_MOST))
-    except urllib.error.HTTPError as error:
-        with error:
-            why = _refusal(error.read(_MOST))
-        kind = "authentication failed: " if error.code in (400, 401, 403) else ""
+        answer = _ask(grant, timeout_seconds)
+    except TimeoutError:
+        raise SurroundingsError(f"The token endpoint {place} did not answer in time") from None
+    except PostError as error:
+        is_plain = isinstance(error.cause, OSError | http.client.HTTPException)
+        reason = error.cause if is_plain else error
+        raise SurroundingsError(f"cannot connect to the token endpoint {place}: {reason}") from None
+    if not 200 <= answer.status < 300:
+        kind = "authentication failed: " if answer.status in (400, 401, 403) else ""
         raise SurroundingsError(
             f"{kind}the token endpoint {place} rejects the client {grant.client_id!r}: "
-            f"{error.code}{why}"
-        ) from None
-    except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
-        raise SurroundingsError(f"cannot connect to the token endpoint {place}: {reason}") from None
+            f"{answer.status}{_refusal(answer.body)}"
+        )
+    try:
+        told = json.loads(answer.body)
     except (ValueError, RecursionError):
         told = None
     token = told.get("access_token") or told.get("id_token") if isinstance(told, dict) else None
@@ -166,20 +147,24 @@ def fetch_token(grant: ClientCredentials, timeout_seconds: float) -> str:
     return token
 
 
-def _request(grant: ClientCredentials) -> urllib.request.Request:
+def _ask(grant: ClientCredentials, timeout_seconds: float) -> Answer:
     form = {"grant_type": "client_credentials", **({"scope": grant.scope} if grant.scope else {})}
     pair = [grant.client_id, grant.secret]
     if grant.is_encoded:
         pair = [urllib.parse.quote_plus(text) for text in pair]
     basic = base64.b64encode(":".join(pair).encode()).decode()
-    return urllib.request.Request(  # noqa: S310 - grant_of lets http and https pass only
+    return post(
         grant.url,
-        data=urllib.parse.urlencode(form).encode(),
-        headers={
+        urllib.parse.urlencode(form).encode(),
+        {
             "Authorization": f"Basic {basic}",
             "Accept": "application/json",
             "Content-Type": "application/x-www-form-urlencoded",
         },
+        timeout_seconds,
+        tls=tls_context(grant.tls),
+        proxied=("http", "https"),
+        most=_MOST,
     )
 
 
@@ -191,8 +176,3 @@ def _refusal(body: bytes) -> str:
         return ""
     is_word = isinstance(code, str) and code.replace("_", "").isalnum() and len(code) <= 60
     return f" {code}" if is_word else ""
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: object, **__: object) -> None:
-        """Follow none: the redirect itself is the error."""

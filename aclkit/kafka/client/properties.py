@@ -8,14 +8,14 @@ from pathlib import Path
 import javaproperties
 
 from aclkit.errors import UsageError
-from aclkit.runtime.user_file import LARGEST_TEXT, UTF_16_MARKS, decode, read_file
+from aclkit.runtime.safe_read import LARGEST_TEXT, UTF_16_MARKS, decode, read_file
 
 
 def read_properties(path: str | Path) -> dict[str, str]:
     """Read a .properties file; its text as in ``properties_text``.
 
     Raises:
-        UsageError: as in ``user_file.read_file``, or it holds an escape that is none.
+        UsageError: as in ``safe_read.read_file``, or it holds an escape that is none.
         SurroundingsError: it cannot be read.
     """
     try:

@@ -17,7 +17,7 @@ from typing import Final
 
 from aclkit.errors import UsageError
 from aclkit.kafka.client.properties import read_properties
-from aclkit.runtime.user_file import read_file
+from aclkit.runtime.safe_read import read_file
 
 _VARIABLE: Final = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
 _MOST: Final = 1 << 20

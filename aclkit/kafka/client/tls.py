@@ -29,7 +29,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from aclkit.errors import AclkitError, UsageError
-from aclkit.runtime.user_file import read_file
+from aclkit.runtime.safe_read import read_file
 
 _PEM: Final = re.compile(r"-{2,}BEGIN ([A-Z0-9 ]{1,60})-{2,}([^-]*)-{2,}END \1-{2,}")
 _JAVA_ONLY: Final = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")

@@ -20,8 +20,8 @@ from typing import IO, Final, cast
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import child
+from aclkit.runtime.environment import require_java
 from aclkit.runtime.scratch import scratch
-from aclkit.runtime.surroundings import require_java
 
 MAIN: Final = "StandardAuthorizerLoop"
 

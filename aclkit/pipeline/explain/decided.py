@@ -15,18 +15,18 @@ from aclkit.model.brokers import (
     ranges_by_broker,
     require_known_reading,
 )
-from aclkit.model.reading import semantics_words
 from aclkit.model.semantics import AUTO, AskedReading, BrokerSettings, Semantics, auto_preset
+from aclkit.model.semantics_words import semantics_words
 from aclkit.pipeline.explain.rules_digest import rules_digest
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.survey import Given, log_entries, read_texts, survey
 from aclkit.pipeline.plan import DecideWith
 from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
+from aclkit.warehouse.current_runs import MATERIALIZING
 from aclkit.warehouse.job_run import RunSettings
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run
-from aclkit.warehouse.standing import MATERIALIZING
 from aclkit.warehouse.views import EXPLAIN_TABLES
 
 

@@ -196,7 +196,7 @@ def _pattern_numbers(columns: dict[str, pa.Array], patterns: Sequence[Pattern]) 
     known = np.array(
         [packed(types.index(t), kinds.index(k), at[name]) for t, k, name in patterns], np.int64
     )
-    mine = packed(
+    mine: Numbers = packed(
         _places(columns["resource_type"], types),
         _places(columns["pattern_type"], kinds),
         _places(columns["resource_name"], names),

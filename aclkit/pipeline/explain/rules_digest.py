@@ -11,7 +11,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final
 
-from aclkit.runtime.own_source import source_digest
+from aclkit.runtime.source_digest import source_digest
 from aclkit.warehouse.formats import FORMAT
 
 DECIDING: Final = (

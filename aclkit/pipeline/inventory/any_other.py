@@ -14,7 +14,6 @@ from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.model.cidr import Range
 from aclkit.model.principal import split_principal
 from aclkit.model.semantics import Semantics
-from aclkit.rules.names.aim import Sort
 from aclkit.rules.names.budget import STATES_OF_A_QUESTION
 from aclkit.rules.names.domain import HOSTS, USERS, Domain, domain_of
 from aclkit.rules.names.question import Question
@@ -26,6 +25,7 @@ from aclkit.rules.names.symbols import (
     of_principal,
     range_of,
 )
+from aclkit.rules.names.target import Classifier
 from aclkit.rules.patterns.match import is_any_host, matches_every_name, principal_matches
 from aclkit.rules.patterns.ranges import Atom, atoms_of, hosts_outside
 
@@ -141,5 +141,7 @@ def _find(
     plain = next((name for name in names if question.flags_of(name) == wanted), None)
     if plain is not None:
         return Witness(plain, is_known=True)
-    found = question.find(Sort(2, lambda flags: flags == wanted or None), STATES_OF_A_QUESTION)
+    found = question.find(
+        Classifier(2, lambda flags: flags == wanted or None), STATES_OF_A_QUESTION
+    )
     return Witness(found.names.get(True), found.is_complete or bool(found.names))

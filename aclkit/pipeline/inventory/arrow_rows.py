@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from aclkit.errors import UsageError, first_line
 from aclkit.runtime.notation import MOST_VALUES
-from aclkit.runtime.user_file import LARGEST_DATA, MIB
+from aclkit.runtime.safe_read import LARGEST_DATA, MIB
 
 T = TypeVar("T")
 

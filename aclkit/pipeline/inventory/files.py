@@ -5,8 +5,10 @@ CSV, JSON lines and Parquet by their ending, Delta by its folder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from deltalake.exceptions import DeltaError
 
 from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
@@ -18,13 +20,20 @@ from aclkit.model.resource import CLUSTER_NAME, TYPE_OF_WORD
 from aclkit.pipeline.inventory.arrow_rows import ROWS_PER_BATCH, batch_rows
 from aclkit.pipeline.inventory.columns import Columns
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
-from aclkit.pipeline.inventory.sheet import MOST_ROWS, Row, as_texts, read_sheet, too_much
-from aclkit.pipeline.sources.files import is_directory
-from aclkit.runtime.uri import shown
-from aclkit.runtime.user_file import LARGEST_DATA
-from aclkit.warehouse.place import Place
+from aclkit.pipeline.inventory.sheet import (
+    MOST_ROWS,
+    Row,
+    as_texts,
+    read_parquet,
+    read_sheet,
+    too_much,
+)
+from aclkit.pipeline.sources.files import is_directory, read_user_file
+from aclkit.runtime.safe_read import LARGEST_DATA
+from aclkit.runtime.uri import child, shown
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.store import NeedsSparkError
+from aclkit.warehouse.table_files import columns_of, plain_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +47,7 @@ COLUMNS: Final = {
 
 
 def read_inventory(
-    start: Callable[[], SparkSession] | None,
+    start: Callable[[], SparkSession],
     path: str,
     kind: str,
     build: Callable[[Row], Entry] | None = None,
@@ -46,7 +55,8 @@ def read_inventory(
     """Read and check a file of principals, hosts or resources; the first of equal rows counts.
 
     Args:
-        start: starts Spark, which reads Delta, if it was not started yet; None where it must not.
+        start: starts Spark, if it was not started yet: it reads a Delta folder that is on an object
+            store, or is not plain; see ``plain_files``.
         path: CSV, JSON lines, Parquet or a Delta folder.
         kind: principals, hosts or resources.
         build: makes the entries of a file whose columns are not those of the kind: a principal
@@ -55,7 +65,6 @@ def read_inventory(
     Raises:
         UsageError: no such file, an unreadable one, a missing column, or a row whose value makes
             no sense; the message names the file and the row.
-        NeedsSparkError: it is a Delta folder, and Spark must not start.
     """
     columns = Columns(names=COLUMNS[kind], are_needed=build is None)
     rows = _read_folder(start, path, columns) if is_directory(path) else read_sheet(path, columns)
@@ -122,13 +131,37 @@ def _attributes(row: Row, kind: str) -> dict[str, str]:
     return {k: v for k, v in row.items() if k not in COLUMNS[kind] and v is not None}
 
 
-def _read_folder(
-    start: Callable[[], SparkSession] | None, path: str, columns: Columns
-) -> Iterator[Row]:
-    if newest_version(Place(path).files, "") is None:
+def _read_folder(start: Callable[[], SparkSession], path: str, columns: Columns) -> Iterator[Row]:
+    place = Location(path)
+    if newest_version(place.files, "") is None:
         raise UsageError(f"{shown(path)}: expected a Delta folder, but it has no _delta_log")
-    if start is None:
-        raise NeedsSparkError
+    files = None if place.is_remote else _plain_files(place)
+    rows = _by_spark(start, path, columns) if files is None else _by_file(place, files, columns)
+    return as_texts(rows, shown(path), columns)
+
+
+def _plain_files(place: Location) -> list[str] | None:
+    """Return the files of a Delta folder; None where Spark has to read them."""
+    try:
+        place.require_plain()
+        return plain_files(place.text)
+    except (UsageError, DeltaError, OSError):  # deltalake does not know all that Spark knows
+        return None
+
+
+def _by_file(
+    place: Location, files: Iterable[str], columns: Columns
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of Parquet files, each read as a Parquet file of its own would be."""
+    columns.rename(columns_of(place.text), shown(place.text))  # a folder may have no file at all
+    for file in files:
+        data = read_user_file(child(place.text, file), LARGEST_DATA)
+        yield from read_parquet(data, shown(place.text), columns)
+
+
+def _by_spark(
+    start: Callable[[], SparkSession], path: str, columns: Columns
+) -> Iterator[Mapping[str, Any]]:
     from pyspark.sql import functions as F
 
     frame = start().read.format("delta").load(path)
@@ -139,4 +172,4 @@ def _read_folder(
     if rows > MOST_ROWS or (size or 0) > LARGEST_DATA:
         raise too_much(shown(path))
     batches = frame.toArrow().to_batches(max_chunksize=ROWS_PER_BATCH)
-    return as_texts(batch_rows(names, batches, shown(path)), shown(path), columns)
+    return batch_rows(names, batches, shown(path))

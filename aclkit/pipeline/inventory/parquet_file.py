@@ -30,7 +30,7 @@ from aclkit.pipeline.inventory.arrow_rows import (
 )
 from aclkit.runtime import child
 from aclkit.runtime.notation import MOST_NESTED, MOST_VALUES
-from aclkit.runtime.user_file import MIB
+from aclkit.runtime.safe_read import MIB
 
 LARGEST_FOOTER: Final = 16 * MIB
 """Bytes of a Parquet file's footer."""

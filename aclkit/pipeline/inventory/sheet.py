@@ -1,7 +1,7 @@
 """A user's file of rows, CSV, JSON lines or Parquet by its ending → its rows as texts.
 
 It names things to ask about and is no data, so its bytes are read at once, and its rows one by one.
-The limits here and in ``user_file`` bound the time and the memory that any file takes.
+The limits here and in ``safe_read`` bound the time and the memory that any file takes.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from aclkit.pipeline.inventory.columns import Columns, as_text
 from aclkit.pipeline.inventory.parquet_file import parquet_batches
 from aclkit.pipeline.sources.files import base_name, read_user_file
 from aclkit.runtime.notation import MOST_VALUES, parse_json
+from aclkit.runtime.safe_read import LARGEST_DATA, MIB, decode
 from aclkit.runtime.uri import shown
-from aclkit.runtime.user_file import LARGEST_DATA, MIB, decode
 
 Row = Mapping[str, str | None]
 
@@ -165,7 +165,8 @@ class _Lines:
         return line
 
 
-def _read_parquet(data: bytes, path: str, columns: Columns) -> Iterator[Mapping[str, Any]]:
+def read_parquet(data: bytes, path: str, columns: Columns) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a Parquet file, apart and within limits; see ``parquet_batches``."""
     names, batches = parquet_batches(data, path, most_rows=MOST_ROWS, most_bytes=LARGEST_DATA)
     return batch_rows(columns.rename(names, path), batches, path)
 
@@ -176,5 +177,5 @@ _READERS: Final[dict[str, Callable[[bytes, str, Columns], Iterator[Mapping[str, 
     ".csv": _read_csv,
     ".jsonl": _read_jsonl,
     ".json": _read_jsonl,
-    ".parquet": _read_parquet,
+    ".parquet": read_parquet,
 }

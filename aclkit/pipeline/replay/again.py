@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aclkit.model.facts import SPARK_DDL
+from aclkit.pipeline.replay.engines import fits, replaying
 from aclkit.pipeline.replay.history_plan import plan_history
 from aclkit.pipeline.replay.known import Known, ReplayOptions
-from aclkit.pipeline.replay.known_tables import read_clusters
+from aclkit.pipeline.replay.known_tables import KnownTables, read_clusters
 from aclkit.pipeline.replay.record import BROKERS_KEPT
 from aclkit.pipeline.replay.replay import replay_log
-from aclkit.pipeline.replay.tables import ReplayTables
-from aclkit.runtime.frame import Steps, local_frame
 from aclkit.runtime.progress import step
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.run import Run
@@ -22,20 +20,20 @@ def replay_again(run: Run) -> None:
     for cluster_id in sorted(read_clusters(run.store)):
         mine = [each for each in run.store.runs if each.cluster_id == cluster_id]
         with step(f"Computing the history of {cluster_id} again"):
-            _replay_cluster(ReplayTables(run.store, cluster_id), mine)
+            _replay_cluster(KnownTables(run.store, cluster_id), mine)
 
 
-def _replay_cluster(tables: ReplayTables, runs: list[PublishedRun]) -> None:
+def _replay_cluster(small: KnownTables, runs: list[PublishedRun]) -> None:
     has_brokers = any(run.counts.get(BROKERS_KEPT) for run in runs)
-    known = tables.read(None, has_brokers=has_brokers)
+    known = small.known(None, has_brokers=has_brokers)
     options = _options_of(known, runs[-1] if runs else None)
-    with Steps() as steps:
-        nothing = local_frame(tables.store.spark, [], SPARK_DDL)
-        done = replay_log(known, nothing, options, steps)
+    with replaying(small, is_here=fits(small)) as tables:
+        engine = tables.engine
+        done = replay_log(engine, tables.whole(known), engine.source_rows([]), options)
         if not has_brokers:
             # Facts do not tell it, so what stands stays.
             done = replace(done, brokers=None)
-        tables.write(done, tables.most_rows(0))
+        tables.write(done)
 
 
 def _options_of(known: Known, newest: PublishedRun | None) -> ReplayOptions:

@@ -4,32 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
-
-from pyspark.sql import Column
-from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.model.counting import number_of
 from aclkit.model.facts import RECORD, SNAPSHOT, UNREADABLE
+from aclkit.pipeline.replay.engine import Offsets, Origin
 from aclkit.pipeline.replay.history_plan import describe_spans
 from aclkit.pipeline.replay.ranges import END, Range
-
-
-@dataclass(frozen=True, slots=True)
-class Offsets:
-    """Offsets ``start`` ≤ o < ``stop``, whatever they were read from."""
-
-    start: int
-    stop: int
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """A source as ``acl_log.source`` names it, or the folder that it lies in."""
-
-    source: str
+from aclkit.pipeline.sources.source_kinds import SOURCE_KINDS
 
 
 def parse_forget(text: str) -> Offsets | Origin:
@@ -60,14 +43,6 @@ def extent_of(item: Offsets, known: Sequence[Range]) -> tuple[list[tuple[int, in
     return [span] if span[0] < span[1] else [], {n for n in ends if item.start <= n < item.stop}
 
 
-def is_of(item: Offsets | Origin) -> Column:
-    """Whether a row is of a source, or of offsets."""
-    if isinstance(item, Offsets):
-        return (F.col("log_offset") >= item.start) & (F.col("log_offset") < item.stop)
-    folder = f"{item.source.rstrip('/')}/"
-    return (F.col("source") == item.source) | F.col("source").startswith(folder)
-
-
 def note_on(
     item: Offsets | Origin, facts: int, rejects: int, spans: Sequence[tuple[int, int]]
 ) -> str:
@@ -93,6 +68,8 @@ def _named(item: Offsets | Origin) -> str:
 
 
 _OFFSETS: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})?")
-_KIND: Final = re.compile(r"(?:metadata-log|dump-log|records|acls-list):")
+_KIND: Final = re.compile(
+    f"(?:{'|'.join(kind.name for kind in SOURCE_KINDS.values() if kind.is_file)}):"
+)
 MOST_NAMED: Final = 10
 """Sources that a refusal names."""

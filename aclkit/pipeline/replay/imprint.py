@@ -39,8 +39,8 @@ from aclkit.errors import AclkitError
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.sources.files import open_stream, size_and_time
 from aclkit.pipeline.sources.listing import Listing
-from aclkit.runtime.own_source import source_digest
-from aclkit.runtime.reading import HowFar, followed, size_of
+from aclkit.runtime.read_progress import ReadProgress, followed, size_of
+from aclkit.runtime.source_digest import source_digest
 from aclkit.runtime.uri import is_uri
 from aclkit.warehouse.formats import FORMAT
 
@@ -93,7 +93,7 @@ def _content(intake: Intake) -> Iterator[str]:
     sizes = [size_of(item.path) for item in intake.items]
     with followed(sizes, "Checking whether the source has anything new") as board:
         for number, item in enumerate(intake.items):
-            with _opened(item.path) as file, closing(HowFar(board, number)) as told:
+            with _opened(item.path) as file, closing(ReadProgress(board, number)) as told:
                 digest, size = hashlib.blake2b(), 0
                 while part := file.read(_PART):
                     digest.update(part)

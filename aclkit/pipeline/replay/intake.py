@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -12,23 +12,17 @@ from aclkit.errors import DataError, UsageError
 from aclkit.model.broker_settings import require_known_authorizer
 from aclkit.model.counting import number_of
 from aclkit.model.facts import ADD_ACL, REJECT, SourceRow
-from aclkit.pipeline.replay.early import EarlyRows, read_early
 from aclkit.pipeline.replay.imprint import Imprint
 from aclkit.pipeline.sources.files import require_file
-from aclkit.pipeline.sources.items import WorkItem, metadata_log_items
+from aclkit.pipeline.sources.items import WorkItem, items_of
 from aclkit.pipeline.sources.listing import Listing
 from aclkit.pipeline.sources.metadata_log import read_cluster_id
+from aclkit.pipeline.sources.source_kinds import LIVE, METADATA_LOG, SOURCE_KINDS
 from aclkit.runtime.progress import step
 from aclkit.warehouse.job_run import RunSettings, Told
 
 if TYPE_CHECKING:  # kafka-python is imported for who asks a broker
     from aclkit.kafka.client.config import ClientConfig
-
-METADATA_LOG: Final = "metadata-log"
-ACLS_LIST: Final = "acls-list"
-LIVE: Final = "live"
-LOG_KINDS: Final = (METADATA_LOG, "dump-log", "records")
-KINDS: Final = (*LOG_KINDS, ACLS_LIST, LIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +46,6 @@ class Intake:
         ask: asks a live source.
         not_honoured: keys of the client's configuration that are passed over.
         allow_empty: a listing may have no ACLs, whatever was known before.
-        early: rows of the items, where they are read while Spark starts.
         imprint: of what they hold, where it was taken.
     """
 
@@ -64,13 +57,12 @@ class Intake:
     ask: Callable[[], Listing] | None = None
     not_honoured: tuple[str, ...] = ()
     allow_empty: bool = False
-    early: EarlyRows | None = None
     imprint: Imprint | None = None
 
     @property
     def is_listing(self) -> bool:
         """Whether the sources are whole lists of ACLs and not a log."""
-        return any(source.kind not in LOG_KINDS for source in self.sources)
+        return any(not SOURCE_KINDS[source.kind].is_log for source in self.sources)
 
     @property
     def settings(self) -> RunSettings | None:
@@ -81,13 +73,9 @@ class Intake:
         told = Told(brokers=listing.brokers, metadata_version=listing.metadata_version)
         return RunSettings(told=told)
 
-    def read_early(self) -> Intake:
-        """Begin to read the files of a log, if they are small; best before Spark is started."""
-        return replace(self, early=read_early(self.items))
-
     def list_again(self) -> list[WorkItem]:
         """List the files of the sources as they are now."""
-        return [item for source in self.sources for item in _items(source)]
+        return [item for source in self.sources for item in items_of(source.kind, source.path)]
 
 
 def parse_source(text: str) -> Source:
@@ -100,8 +88,8 @@ def parse_source(text: str) -> Source:
     Source(kind='dump-log', path='dump.txt')
     """
     kind, _, path = text.partition(":")
-    if kind not in KINDS or not path:
-        raise UsageError(f"Invalid source {text!r}: expected KIND:PATH. Kinds are {_listed()}.")
+    if kind not in SOURCE_KINDS or not path:
+        raise UsageError(f"Invalid source {text!r}: expected KIND:PATH. Kinds are {_KINDS}.")
     return Source(kind, path)
 
 
@@ -132,8 +120,8 @@ def look_at(
             used, or sources of different clusters.
     """
     if not sources and not may_be_none:
-        raise UsageError(f"Pass at least one --source KIND:PATH. Kinds are {_listed()}.")
-    listings = [source for source in sources if source.kind not in LOG_KINDS]
+        raise UsageError(f"Pass at least one --source KIND:PATH. Kinds are {_KINDS}.")
+    listings = [source for source in sources if not SOURCE_KINDS[source.kind].is_log]
     if listings and len(sources) > 1:
         raise UsageError("A listing is a complete state. Pass it alone, without other sources.")
     if listings and listings[0].kind == LIVE:
@@ -147,7 +135,7 @@ def look_at(
         raise DataError(f"Expected sources of one cluster, found {names}")
     return Intake(
         sources=tuple(sources),
-        items=tuple(item for source in sources for item in _items(source)),
+        items=tuple(item for source in sources for item in items_of(source.kind, source.path)),
         cluster_ids=frozenset(str(cluster) for cluster in found),
         at=at,
     )
@@ -269,8 +257,7 @@ def has_acl(listing: Listing) -> bool:
     return any(row.record_type == ADD_ACL for row in listing.rows)
 
 
-def _listed() -> str:
-    return ", ".join(KINDS)
+_KINDS: Final = ", ".join(SOURCE_KINDS)
 
 
 def _cluster_id_of(source: Source) -> str | None:
@@ -278,12 +265,6 @@ def _cluster_id_of(source: Source) -> str | None:
         return read_cluster_id(source.path)
     require_file(source.path)
     return None
-
-
-def _items(source: Source) -> Iterable[WorkItem]:
-    if source.kind == METADATA_LOG:
-        return metadata_log_items(source.path)
-    return [WorkItem(kind=source.kind, path=source.path)]
 
 
 def _ask(bootstrap: str, config: ClientConfig, timeout: float) -> Listing:

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
-
-from pyspark.sql import functions as F
+from typing import Any
 
 from aclkit.pipeline.replay.cluster import require_not_empty, require_same_kind, resolve_cluster
-from aclkit.pipeline.replay.forget import (
-    MOST_NAMED,
-    Offsets,
-    Origin,
-    extent_of,
-    is_of,
-    note_on,
-    nothing_of,
-)
+from aclkit.pipeline.replay.engine import OfASource, Offsets, Origin, TooManyRowsError
+from aclkit.pipeline.replay.engines import fits, replaying
+from aclkit.pipeline.replay.forget import MOST_NAMED, extent_of, note_on, nothing_of
 from aclkit.pipeline.replay.intake import Intake, listing_now
 from aclkit.pipeline.replay.known import ReplayOptions
-from aclkit.pipeline.replay.known_tables import read_clusters
+from aclkit.pipeline.replay.known_tables import KnownTables, read_clusters
 from aclkit.pipeline.replay.listing import replay_listing
 from aclkit.pipeline.replay.ranges import readable_again, without_offsets
 from aclkit.pipeline.replay.record import BROKERS_KEPT, ReplayResult, enter
-from aclkit.pipeline.replay.rejects import mended_offsets
 from aclkit.pipeline.replay.replay import replay_log
 from aclkit.pipeline.replay.source_rows import news_filter, source_rows
 from aclkit.pipeline.replay.tables import ReplayTables
-from aclkit.runtime.frame import Steps
+from aclkit.pipeline.replay.unchanged import replay_unchanged
+from aclkit.pipeline.sources.items import WorkItem
 from aclkit.runtime.progress import step
 from aclkit.warehouse.run import Run
 
@@ -42,44 +35,62 @@ def replay(
 ) -> ReplayResult:
     """Take back what was read wrongly, and replay sources into the run's tables.
 
+    Sources with the content that the previous replay read are not read again; see ``unchanged``.
+
     Raises:
         UsageError: there is nothing of the kind to take back.
         DataError: another cluster's source, a log for a cluster that follows listings or the
             other way round, or content that contradicts what was read before.
     """
     intake = listing_now(intake)
+    if run.rebuilt is None and not wrong:
+        unchanged = replay_unchanged(run, intake, cluster, options)
+        if unchanged is not None:
+            return unchanged
     run.cluster_id = resolve_cluster(_clusters(run), intake, cluster)
-    tables, before = ReplayTables(run.store, run.cluster_id), run.previous()
+    small, before = KnownTables(run.store, run.cluster_id), run.previous()
     head = before.head_offset if before else None
     has_brokers = run.has_kept(BROKERS_KEPT)
-    known = tables.read(head, has_brokers=has_brokers)
+    known = small.known(head, has_brokers=has_brokers)
     require_same_kind(
-        run.cluster_id, known.ranges, intake, tables.count_written, is_forgetting=bool(wrong)
+        run.cluster_id, known.ranges, intake, small.count_written, is_forgetting=bool(wrong)
     )
-    for item in wrong:
-        with step("Forgetting"):
-            count, note = take_back(tables, item)
-        run.counts["facts_forgotten"] = run.counts.get("facts_forgotten", 0) + count
-        run.notes.append(note)
     if wrong:
-        known = tables.read(None, has_brokers=has_brokers)
+        _take_all_back(run, small, wrong, options)
+        known = small.known(None, has_brokers=has_brokers)
     with ExitStack() as needed:
-        steps = needed.enter_context(Steps())
         if intake.listing is None:
             is_news = news_filter(known.ranges, head, has_brokers=known.has_brokers)
-            reading = source_rows(run.store.spark, intake, is_news)
-            rows, whole, incoming = needed.enter_context(reading)
-            done = replay_log(known, rows, options, steps, reread=whole)
+            tables, rows, whole = _read(needed, small, intake, is_news, options)
+            done = replay_log(tables.engine, tables.whole(known), rows, options, reread=whole)
         else:
-            alive, at = tables.alive(), intake.at or run.started_at
+            is_here = fits(small, options.decide_with, rows=len(intake.listing.rows))
+            tables = needed.enter_context(replaying(small, is_here=is_here))
+            alive, at = small.alive(), intake.at or run.started_at
             require_not_empty(run.cluster_id, intake, alive[0])
-            done = replay_listing(known, alive, intake.listing, at, options, steps)
-            # A row may tell of an ACL, a resource and a principal.
-            incoming = 3 * len(intake.listing.rows)
-        tables.write(done, None if incoming is None else tables.most_rows(incoming))
+            done = replay_listing(
+                tables.engine, tables.whole(known), alive, intake.listing, at, options
+            )
+        tables.write(done)
     if intake.imprint and not (wrong or done.findings) and intake.imprint.holds():
         run.settings = replace(run.settings, sources=intake.imprint.digest)
-    return enter(run, tables, intake, done, options)
+    return enter(run, small, intake, done, options)
+
+
+def _read(
+    needed: ExitStack,
+    small: KnownTables,
+    intake: Intake,
+    is_news: Callable[[WorkItem], bool],
+    options: ReplayOptions,
+) -> tuple[ReplayTables[Any], Any, Collection[str]]:
+    """Choose the engine, and let it read the sources: the tables, the rows, and which they are."""
+    if fits(small, options.decide_with, filter(is_news, intake.items)):
+        tables = needed.enter_context(replaying(small, is_here=True))
+        with suppress(TooManyRowsError):
+            return tables, *source_rows(tables.engine, intake, is_news)
+    tables = needed.enter_context(replaying(small, is_here=False))
+    return tables, *source_rows(tables.engine, intake, is_news)
 
 
 def _clusters(run: Run) -> set[str]:
@@ -88,7 +99,19 @@ def _clusters(run: Run) -> set[str]:
     return known or {each.cluster_id for each in run.store.runs if run.rebuilt is not None}
 
 
-def take_back(tables: ReplayTables, item: Offsets | Origin) -> tuple[int, str]:
+def _take_all_back(
+    run: Run, small: KnownTables, wrong: Sequence[Offsets | Origin], options: ReplayOptions
+) -> None:
+    """Forget what was read wrongly, and note it."""
+    with replaying(small, is_here=fits(small, options.decide_with)) as tables:
+        for item in wrong:
+            with step("Forgetting"):
+                count, note = take_back(tables, item)
+            run.counts["facts_forgotten"] = run.counts.get("facts_forgotten", 0) + count
+            run.notes.append(note)
+
+
+def take_back(tables: ReplayTables[Any], item: Offsets | Origin) -> tuple[int, str]:
     """Forget facts, ranges and rejects; return how many facts, and the note about it.
 
     Offsets between two facts of a source were read from it too, so they no longer count as read.
@@ -98,14 +121,18 @@ def take_back(tables: ReplayTables, item: Offsets | Origin) -> tuple[int, str]:
     Raises:
         UsageError: no such facts, ranges or rejects exist.
     """
-    known, condition = tables.ranges(), is_of(item)
+    known, engine = tables.ranges(), tables.engine
     spans, ends = (
         extent_of(item, known) if isinstance(item, Offsets) else tables.extent_of(item.source)
     )
-    mended = mended_offsets(tables.rejects(), condition)
-    ranges = readable_again(without_offsets(known, spans, ends), *mended)
-    facts = tables.delete("acl_log", condition)
-    rejects = tables.delete("acl_reject", (F.col("stage") == "source") & condition)
+    rejected = tables.rows.read("acl_reject")
+    gone = engine.only(rejected, OfASource(item))
+    left = engine.without(engine.only(rejected, OfASource()), item)
+    ranges = readable_again(
+        without_offsets(known, spans, ends), engine.offsets(gone), engine.offsets(left)
+    )
+    facts = tables.rows.delete("acl_log", item)
+    rejects = tables.rows.delete("acl_reject", OfASource(item))
     if {*ranges} != {*known}:
         tables.write_ranges(ranges)
     elif not facts and not rejects:

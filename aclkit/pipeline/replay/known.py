@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Generic, NamedTuple
 
 from aclkit.model.brokers import Brokers
 from aclkit.model.findings import Finding
+from aclkit.pipeline.plan import DecideWith
 from aclkit.pipeline.replay.brokers import BrokerFact
+from aclkit.pipeline.replay.engine import Condition, Frame
 from aclkit.pipeline.replay.history_plan import HistoryPlan
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import Marker
-
-if TYPE_CHECKING:  # that nothing is new is found out without Spark
-    from pyspark.sql import Column, DataFrame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +24,13 @@ class ReplayOptions:
         high_watermark: rows at or above this offset have no effect yet.
         accept_holes: go on after offsets that could not be read.
         strict: any rejected row makes the replay end with exit code 3.
+        decide_with: where it is done; see ``plan.replays_here``.
     """
 
     high_watermark: int | None = None
     accept_holes: bool = False
     strict: bool = False
+    decide_with: DecideWith = "auto"
 
 
 class EpochMarker(NamedTuple):
@@ -63,7 +64,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownLog(Known):
+class KnownLog(Known, Generic[Frame]):
     """All that they hold.
 
     Attributes:
@@ -72,20 +73,20 @@ class KnownLog(Known):
         rejects: ``acl_reject``, rows of the replay aside.
     """
 
-    facts: DataFrame
-    history: DataFrame
-    rejects: DataFrame
+    facts: Frame
+    history: Frame
+    rejects: Frame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
+class Replayed(Generic[Frame]):
     """What a replay comes to; what is None, or empty, stays as it is.
 
     Attributes:
         plan: the way that history takes.
         fact_count: facts that are new.
         corrected: all facts that were known, where the times of some were wrong.
-        removed: which facts go.
+        removed: which facts go: those that one of these holds for.
         moved: records whose ``txn_offset`` is another now.
         added: facts that come.
         tables: table → its rows.
@@ -98,11 +99,11 @@ class Replayed:
 
     plan: HistoryPlan
     fact_count: int
-    corrected: DataFrame | None = None
-    removed: Column | None = None
-    moved: DataFrame | None = None
-    added: DataFrame | None = None
-    tables: Mapping[str, DataFrame] = field(default_factory=dict)
+    corrected: Frame | None = None
+    removed: tuple[Condition, ...] = ()
+    moved: Frame | None = None
+    added: Frame | None = None
+    tables: Mapping[str, Frame] = field(default_factory=dict)
     ranges: Sequence[Range] | None = None
     brokers: Brokers | None = None
     has_brokers: bool = True

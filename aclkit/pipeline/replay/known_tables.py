@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final
 
+from aclkit.model.acl import Acl
 from aclkit.model.facts import BROKER_RECORDS, RECORD, SNAPSHOT, WRITTEN
 from aclkit.pipeline.replay.brokers import BrokerFact
 from aclkit.pipeline.replay.known import EpochMarker, Known
@@ -14,7 +15,13 @@ from aclkit.pipeline.replay.listed import Thing
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import MARKERS, Marker
 from aclkit.pipeline.sources.record_types import UNKNOWN_TYPE
-from aclkit.warehouse.codecs import ALIVE_SQL, BROKERS_SQL, brokers_of
+from aclkit.warehouse.codecs import (
+    ACLS_ALIVE_SQL,
+    ALIVE_SQL,
+    BROKERS_SQL,
+    acl_of,
+    brokers_of,
+)
 from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.store import Store
 
@@ -59,6 +66,17 @@ class KnownTables:
         with self._open("log_range") as read:
             rows = read.rows("SELECT from_offset, to_offset, epoch, fact FROM log_range")
         return [Range(*row) for row in rows]
+
+    def count_facts(self) -> int:
+        """Count the facts."""
+        with self._open("acl_log") as read:
+            ((count,),) = read.rows("SELECT count(*) FROM acl_log")
+        return int(count)
+
+    def acls(self) -> list[Acl]:
+        """Read the ACLs alive."""
+        with self._open("acl_history") as read:
+            return list(map(acl_of, read.rows(ACLS_ALIVE_SQL)))
 
     def count_written(self) -> int:
         """Count the records that aclkit itself wrote."""

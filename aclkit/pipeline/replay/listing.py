@@ -11,10 +11,8 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from pyspark.sql import DataFrame
-
 from aclkit.model.acl import BINDING, Acl
-from aclkit.model.facts import ADD_ACL, LISTING, REMOVE_ACL, SourceRow
+from aclkit.model.facts import ADD_ACL, LISTING, REJECT, REMOVE_ACL, SourceRow
 from aclkit.pipeline.replay.brokers import (
     BrokerFact,
     are_kept_alike,
@@ -22,16 +20,14 @@ from aclkit.pipeline.replay.brokers import (
     listed_brokers,
     notes_on_brokers,
 )
+from aclkit.pipeline.replay.engine import Engine, Frame
 from aclkit.pipeline.replay.history_plan import plan_history
 from aclkit.pipeline.replay.known import KnownLog, Replayed, ReplayOptions
 from aclkit.pipeline.replay.listed import Thing, changed_things, notes_on_listing, thing_of
 from aclkit.pipeline.replay.ranges import Range, merge_ranges
-from aclkit.pipeline.replay.rejects import listing_rejects
 from aclkit.pipeline.replay.replay import tables_anew
 from aclkit.pipeline.sources.listing import Listing
 from aclkit.pipeline.sources.payload import uuid_text
-from aclkit.runtime.frame import Steps, local_frame
-from aclkit.warehouse.schemas import TABLES
 
 
 def acl_id_of(cluster_id: str, binding: tuple[str, ...]) -> str:
@@ -52,24 +48,24 @@ def listed_acls(rows: Iterable[SourceRow], cluster_id: str) -> dict[str, Acl]:
 
 
 def replay_listing(
-    known: KnownLog,
+    engine: Engine[Frame],
+    known: KnownLog[Frame],
     alive: tuple[Iterable[str], Iterable[Thing]],
     listing: Listing,
     at: datetime,
     options: ReplayOptions,
-    steps: Steps,
-) -> Replayed:
+) -> Replayed[Frame]:
     """Enter the differences between a listing and the state before it as facts.
 
     Args:
+        engine: has the frames.
         known: what is known.
         alive: the ids of the ACLs in force, and the topics, users and other names that exist.
         listing: the present state.
         at: since when.
         options: the options of the replay.
-        steps: intermediate frames; they are needed until everything is written.
     """
-    spark, cluster_id = known.facts.sparkSession, known.cluster_id
+    cluster_id = known.cluster_id
     sequence = max((r.to_offset for r in known.ranges), default=0)
     of_brokers = listed_brokers(known.brokers, listing.rows, sequence, at)
     rows = list(_log_rows(_new_facts(cluster_id, *alive, listing), of_brokers, at, listing))
@@ -77,20 +73,20 @@ def replay_listing(
     here = [Range(sequence, sequence + 1, None, LISTING)] if is_new else []
     ranges = merge_ranges(known.ranges, here).ranges
     columns = (cluster_id, LISTING, sequence)
-    added = local_frame(spark, [(*columns, *row) for row in rows], TABLES["acl_log"].ddl)
+    added = engine.rows("acl_log", [(*columns, *row) for row in rows])
     # A listing is the whole state: what could not be used of the one before is of no account.
-    standing = listing_rejects(spark, listing.rows, cluster_id)
+    standing = engine.rows("acl_reject", list(_rejects(listing.rows, cluster_id)))
     plan = plan_history(
         ranges, (), high_watermark=options.high_watermark, accept_holes=options.accept_holes
     )
-    is_same = not is_new and _are_alike(standing, known.rejects)
-    facts = known.facts.unionByName(added)
+    is_same = not is_new and engine.are_alike(standing, known.rejects)
+    facts = engine.union(known.facts, added)
     brokers = fold_brokers([*known.broker_facts, *of_brokers], plan)
     return Replayed(
         plan=plan,
         fact_count=len(rows),
         added=added if is_new else None,
-        tables=tables_anew(known, facts, standing, plan, steps, is_same=is_same),
+        tables=tables_anew(engine, known, facts, standing, plan, is_same=is_same),
         ranges=ranges if is_new else None,
         brokers=None if are_kept_alike(brokers, known.brokers) else brokers,
         notes=(
@@ -116,8 +112,12 @@ def _log_rows(
         yield (each.record_type, *nothing_else, *origin, *levels)
 
 
-def _are_alike(some: DataFrame, others: DataFrame) -> bool:
-    return some.subtract(others).isEmpty() and others.subtract(some).isEmpty()
+def _rejects(rows: Iterable[SourceRow], cluster_id: str) -> Iterator[tuple[object, ...]]:
+    """Yield rows of ``acl_reject``."""
+    for r in rows:
+        if r.kind == REJECT:
+            place = (r.source, r.position, r.log_offset)
+            yield (cluster_id, "source", *place, r.reason, r.raw, r.digest)
 
 
 def _new_facts(

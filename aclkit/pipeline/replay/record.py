@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from aclkit.errors import DataError
 from aclkit.model.counting import number_of
@@ -44,7 +44,7 @@ class ReplayResult:
 
 
 def enter(
-    run: Run, tables: KnownTables, intake: Intake, done: Replayed, options: ReplayOptions
+    run: Run, tables: KnownTables, intake: Intake, done: Replayed[Any], options: ReplayOptions
 ) -> ReplayResult:
     """Tell in the run's row what a replay of sources came to, whose tables are written."""
     run.notes += [
@@ -75,7 +75,7 @@ _MOST_NAMED: Final = 3
 
 
 def record(
-    run: Run, done: Replayed, options: ReplayOptions, alive: int, rejects: int
+    run: Run, done: Replayed[Any], options: ReplayOptions, alive: int, rejects: int
 ) -> ReplayResult:
     """Tell in the run's row what a replay came to."""
     way = done.plan.itinerary

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import reduce
-from operator import or_
-
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from dataclasses import dataclass, replace
+from typing import Final, Generic
 
 from aclkit.model.brokers import Brokers
 from aclkit.model.counting import number_of
-from aclkit.model.facts import RECORD, SNAPSHOT
+from aclkit.model.facts import RECORD
 from aclkit.model.findings import Finding
-from aclkit.model.log_findings import LOG_DIVERGED
-from aclkit.pipeline.replay import facts
+from aclkit.model.log_findings import LOG_DIVERGED, SNAPSHOT_CONTRADICTS_LOG
 from aclkit.pipeline.replay.brokers import (
     BrokerFact,
     are_kept_alike,
     fold_brokers,
     notes_on_brokers,
 )
-from aclkit.pipeline.replay.checks import contradiction, contradictions
-from aclkit.pipeline.replay.history import compute_history, spans_frame
+from aclkit.pipeline.replay.engine import Condition, Engine, Frame, OfSnapshots, Withdrawn
+from aclkit.pipeline.replay.facts import once, refuse_conflicts
 from aclkit.pipeline.replay.history_plan import HistoryPlan, describe_spans, plan_history
 from aclkit.pipeline.replay.known import KnownLog, Replayed, ReplayOptions
 from aclkit.pipeline.replay.ranges import (
@@ -36,27 +31,25 @@ from aclkit.pipeline.replay.ranges import (
     withdraw,
     without_snapshots,
 )
-from aclkit.pipeline.replay.rejects import stand_now
-from aclkit.pipeline.replay.transactions import Marker
-from aclkit.runtime.frame import Steps
+from aclkit.pipeline.replay.transactions import Marker, Span
 from aclkit.runtime.progress import step
 
 
 def replay_log(
-    known: KnownLog,
-    rows: DataFrame,
+    engine: Engine[Frame],
+    known: KnownLog[Frame],
+    rows: Frame,
     options: ReplayOptions,
-    steps: Steps,
     *,
     reread: Collection[str] = (),
-) -> Replayed:
+) -> Replayed[Frame]:
     """Merge a log's source rows into the facts and compute history again.
 
     Args:
+        engine: has the frames.
         known: what is known.
         rows: source rows.
         options: the options of the replay.
-        steps: intermediate frames; they are needed until everything is written.
         reread: the sources that were read whole: a reject known from before that did not occur
             again is no longer in them.
 
@@ -64,11 +57,12 @@ def replay_log(
         DataError: the source contradicts what was read before.
     """
     with step("Comparing with known records"):
-        incoming = facts.incoming_rejects(rows, known.cluster_id)
-        came = facts.incoming_ranges(rows)
-        rejected = stand_now(known.rejects, incoming, reread, read_well(known.ranges, came))
+        incoming = engine.incoming_rejects(rows)
+        came = engine.incoming_ranges(rows)
+        covered = read_well(known.ranges, came)
+        rejected = engine.stand_now(known.rejects, incoming, reread, covered)
         before = readable_again(known.ranges, rejected.gone, rejected.left)
-        taken = _take_in(known, rows, came, before, steps)
+        taken = _take_in(engine, known, rows, came, before)
     plan = plan_history(
         taken.merged.ranges,
         taken.markers,
@@ -78,19 +72,19 @@ def replay_log(
     is_same = not (taken.count or taken.shifted or rejected.has_changed) and (
         {*known.ranges} == {*without_snapshots(taken.merged.ranges, taken.spare)}
     )
-    tables = tables_anew(known, taken.facts, rejected.standing, plan, steps, is_same=is_same)
+    present = engine.union(taken.kept, taken.fresh)
+    tables = tables_anew(engine, known, present, rejected.standing, plan, is_same=is_same)
     history = tables.get("acl_history", known.history)
-    checked = _check_snapshots(taken, history, plan, is_new="acl_history" in tables)
+    checked = _check_snapshots(engine, taken, history, plan, is_new="acl_history" in tables)
     ranges = without_snapshots(taken.merged.ranges, checked.dropped)
-    spans = spans_frame(rows.sparkSession, known.cluster_id, plan) if plan.spans else None
-    brokers, has_brokers = _brokers(known, taken, plan, options)
+    brokers, has_brokers = _brokers(engine, known, taken, plan, options)
     return Replayed(
         plan=plan,
         fact_count=taken.count,
         corrected=taken.corrected if taken.shifted else None,
         removed=_removed(taken, checked),
-        moved=None if spans is None else facts.moved_records(taken.kept, spans),
-        added=_added(taken, checked, spans),
+        moved=engine.moved_records(taken.kept, plan.spans) if plan.spans else None,
+        added=_added(engine, taken, checked, plan.spans),
         tables=tables,
         ranges=None if {*known.ranges} == {*ranges} else ranges,
         brokers=None if are_kept_alike(brokers, known.brokers) else brokers,
@@ -101,37 +95,37 @@ def replay_log(
                 known.brokers, brokers, is_first=not known.ranges, is_cut=not has_brokers
             ),
         ),
-        findings=[*_diverged(taken.merged), *(contradiction(*it) for it in checked.wrong.items())],
+        findings=[*_diverged(taken.merged), *(_contradiction(*it) for it in checked.wrong.items())],
     )
 
 
 def tables_anew(
-    known: KnownLog,
-    facts_now: DataFrame,
-    rejected: DataFrame,
+    engine: Engine[Frame],
+    known: KnownLog[Frame],
+    facts_now: Frame,
+    rejected: Frame,
     plan: HistoryPlan,
-    steps: Steps,
     *,
     is_same: bool,
-) -> Mapping[str, DataFrame]:
+) -> Mapping[str, Frame]:
     """Compute a cluster's history from its facts, unless it is as before.
 
     Args:
+        engine: has the frames.
         known: what was known.
         facts_now: all present facts.
         rejected: the unusable rows of the sources, known before or not.
         plan: the way that history takes.
-        steps: intermediate frames.
         is_same: all of these are the same as in the previous run.
     """
     if is_same and known.head == plan.itinerary.head:
         return {}
     with step("Computing history"):
-        return compute_history(facts_now, rejected, plan, known.cluster_id, steps)
+        return engine.history(facts_now, rejected, plan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Taken:
+class _Taken(Generic[Frame]):
     """What is known and what comes, put together.
 
     Attributes:
@@ -150,54 +144,47 @@ class _Taken:
 
     merged: MergedRanges
     spare: Collection[int]
-    corrected: DataFrame
+    corrected: Frame
     shifted: int
-    kept: DataFrame
-    came: DataFrame
-    fresh: DataFrame
+    kept: Frame
+    came: Frame
+    fresh: Frame
     count: int
     markers: Sequence[Marker]
     incoming: Sequence[Range]
     broker_facts: Sequence[BrokerFact]
 
-    @property
-    def facts(self) -> DataFrame:
-        """All facts there are now."""
-        return self.kept.unionByName(self.fresh)
-
 
 def _take_in(
-    known: KnownLog,
-    rows: DataFrame,
+    engine: Engine[Frame],
+    known: KnownLog[Frame],
+    rows: Frame,
     incoming: Sequence[Range],
     before: Sequence[Range],
-    steps: Steps,
-) -> _Taken:
+) -> _Taken[Frame]:
     """Find the facts that are new, but for those of spare snapshots."""
     merged = merge_ranges(before, incoming)
     spare = spare_snapshots(merged.ranges, before)
-    stands = facts.not_withdrawn(merged.cuts)
-    kept = known.facts.where(stands)
-    came = facts.incoming_facts(rows, known.cluster_id)
-    compared = facts.compare(kept, came.where(stands & ~_of_snapshots(spare)))
-    compared = steps.checkpoint(compared)
-    facts.refuse_conflicts(
-        compared, withdraw(before, merged.cuts)[0], withdraw(incoming, merged.cuts)[0]
-    )
-    counted = facts.count_facts(compared)
+    withdrawn = Withdrawn(merged.cuts)
+    kept = engine.without(known.facts, withdrawn)
+    came = engine.incoming_facts(rows)
+    compared = engine.compare(kept, engine.without(came, withdrawn, OfSnapshots(spare)))
+    read_before, read_now = (withdraw(each, merged.cuts)[0] for each in (before, incoming))
+    refuse_conflicts(engine, compared, read_before, read_now)
+    counted = engine.count_facts(compared)
     corrected, brokers = known.facts, known.broker_facts
     if counted.shifted:
-        corrected = steps.checkpoint(facts.with_times(known.facts, compared))
-        brokers = facts.broker_facts(corrected)
+        corrected = engine.with_times(known.facts, compared)
+        kept, brokers = engine.without(corrected, withdrawn), engine.broker_facts(corrected)
     standing = (m for m, epoch in known.markers if m.log_offset < merged.cut_of(epoch))
     return _Taken(
         merged=merged,
         spare=spare,
         corrected=corrected,
         shifted=counted.shifted,
-        kept=corrected.where(stands),
+        kept=kept,
         came=came,
-        fresh=facts.new_facts(compared),
+        fresh=engine.new_facts(compared),
         count=counted.fresh,
         markers=[*standing, *counted.markers],
         incoming=incoming,
@@ -218,7 +205,11 @@ def _standing(brokers: Iterable[BrokerFact], merged: MergedRanges) -> Iterator[B
 
 
 def _brokers(
-    known: KnownLog, taken: _Taken, plan: HistoryPlan, options: ReplayOptions
+    engine: Engine[Frame],
+    known: KnownLog[Frame],
+    taken: _Taken[Frame],
+    plan: HistoryPlan,
+    options: ReplayOptions,
 ) -> tuple[Brokers, bool]:
     """Return who is registered, and whether all was read by an aclkit that keeps such records.
 
@@ -236,7 +227,7 @@ def _brokers(
     )
     way, whole = own.itinerary, plan.itinerary
     if way.head == whole.head and way.holes == whole.holes:
-        came = _standing(facts.broker_facts(taken.came), taken.merged)
+        came = _standing(engine.broker_facts(taken.came), taken.merged)
         return fold_brokers(came, own), way.stretches == whole.stretches
     is_as_before = known.head == whole.head and not taken.merged.diverged
     return known.brokers if is_as_before else Brokers(), False
@@ -258,7 +249,12 @@ class _Checked:
 
 
 def _check_snapshots(
-    taken: _Taken, history: DataFrame, plan: HistoryPlan, *, is_new: bool
+    engine: Engine[Frame],
+    taken: _Taken[Frame],
+    history: Frame,
+    plan: HistoryPlan,
+    *,
+    is_new: bool,
 ) -> _Checked:
     """Check the snapshots that the log explains: only those that contradict it are kept.
 
@@ -266,6 +262,7 @@ def _check_snapshots(
     Their facts are not kept, nor are those of one that bridged a gap which has been read meanwhile.
 
     Args:
+        engine: has the frames.
         taken: the facts.
         history: rows of ``acl_history``.
         plan: the way through the log.
@@ -276,8 +273,9 @@ def _check_snapshots(
     wrong: Mapping[int, Sequence[str]] = {}
     if asked:
         with step("Checking snapshots against the log"):
-            listed = taken.facts.unionByName(taken.came.where(_of_snapshots(spare)))
-            wrong = contradictions(listed, history, sorted(asked))
+            came = engine.only(taken.came, OfSnapshots(spare))
+            listed = engine.union(taken.kept, taken.fresh, came)
+            wrong = engine.contradictions(listed, history, sorted(asked))
     return _Checked(
         wrong=wrong,
         explained=asked - spare - wrong.keys(),
@@ -285,24 +283,37 @@ def _check_snapshots(
     )
 
 
-def _removed(taken: _Taken, checked: _Checked) -> Column | None:
+def _removed(taken: _Taken[Frame], checked: _Checked) -> tuple[Condition, ...]:
     """Return which facts go: those that a higher epoch has overwritten, and what is explained."""
-    gone = [~facts.not_withdrawn(taken.merged.cuts)] if taken.merged.diverged else []
-    gone += [_of_snapshots(checked.explained)] if checked.explained else []
-    return reduce(or_, gone) if gone else None
+    gone: list[Condition] = [Withdrawn(taken.merged.cuts)] if taken.merged.diverged else []
+    gone += [OfSnapshots(checked.explained)] if checked.explained else []
+    return tuple(gone)
 
 
-def _added(taken: _Taken, checked: _Checked, spans: DataFrame | None) -> DataFrame | None:
+def _added(
+    engine: Engine[Frame], taken: _Taken[Frame], checked: _Checked, spans: Sequence[Span]
+) -> Frame | None:
     """Return the facts that come, those of snapshots that contradict the log among them."""
-    fresh = taken.fresh if spans is None else facts.with_txn_offset(taken.fresh, spans)
     kept = {*taken.spare} & checked.wrong.keys()
-    added = [fresh] if taken.count else []
-    added += [facts.once(taken.came.where(_of_snapshots(kept)))] if kept else []
-    return reduce(DataFrame.unionByName, added) if added else None
+    added = []
+    if taken.count:
+        added.append(engine.with_txn_offset(taken.fresh, spans) if spans else taken.fresh)
+    if kept:
+        added.append(once(engine, engine.only(taken.came, OfSnapshots(kept))))
+    return engine.union(*added) if added else None
 
 
-def _of_snapshots(end_offsets: Iterable[int]) -> Column:
-    return (F.col("fact") == SNAPSHOT) & F.col("log_offset").isin(list(end_offsets))
+def _contradiction(end_offset: int, acl_ids: Sequence[str]) -> Finding:
+    """Return the finding that a snapshot and the log before it disagree."""
+    found = SNAPSHOT_CONTRADICTS_LOG.about(
+        f"snapshot at offset {end_offset}",
+        f"The snapshot at offset {end_offset} and the log before it disagree on "
+        f"{number_of(len(acl_ids), 'ACL')}. aclkit uses the log.",
+    )
+    return replace(found, acl_ids=tuple(acl_ids[:_MOST_NAMED]))
+
+
+_MOST_NAMED: Final = 100
 
 
 def _diverged(merged: MergedRanges) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from aclkit.pipeline.replay.brokers import are_kept_alike, fold_brokers
 from aclkit.pipeline.replay.cluster import resolve_cluster
@@ -21,8 +21,8 @@ from aclkit.pipeline.replay.known import Known, Replayed, ReplayOptions
 from aclkit.pipeline.replay.known_tables import KnownTables, read_clusters
 from aclkit.pipeline.replay.listed import notes_on_listing
 from aclkit.pipeline.replay.record import BROKERS_KEPT, ReplayResult, enter
+from aclkit.warehouse.current_runs import REPLAYING
 from aclkit.warehouse.run import Run
-from aclkit.warehouse.standing import REPLAYING
 
 _TABLES: Final = (
     *("acl_log", "log_range", "acl_reject", "broker"),
@@ -55,7 +55,7 @@ def _is_read(run: Run, digest: str) -> bool:
     return all(run.store.holds(table, then.table_versions.get(table)) for table in _TABLES)
 
 
-def _nothing(known: Known, intake: Intake, options: ReplayOptions) -> Replayed | None:
+def _nothing(known: Known, intake: Intake, options: ReplayOptions) -> Replayed[Any] | None:
     """Return the result of a replay without news; None where the known state does not prove it."""
     plan = plan_history(
         known.ranges,

@@ -18,21 +18,19 @@ from aclkit.model.facts import (
     FACT,
     RECORD,
     REMOVE_ACL,
-    SPARK_DDL,
     WRITTEN,
     SourceRow,
     range_row,
 )
 from aclkit.pipeline.replay.changes import AclChange
 from aclkit.pipeline.replay.cluster import resolve_cluster
+from aclkit.pipeline.replay.engines import fits, replaying
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.known import ReplayOptions
-from aclkit.pipeline.replay.known_tables import read_clusters
+from aclkit.pipeline.replay.known_tables import KnownTables, read_clusters
 from aclkit.pipeline.replay.ranges import is_written_here
 from aclkit.pipeline.replay.record import record
 from aclkit.pipeline.replay.replay import replay_log
-from aclkit.pipeline.replay.tables import ReplayTables
-from aclkit.runtime.frame import Steps, local_frame
 from aclkit.warehouse.run import Run
 
 _NO_SOURCE: Final = Intake(sources=())
@@ -50,20 +48,20 @@ def write_change(
         UsageError: the cluster follows a log or listings.
     """
     run.cluster_id = resolve_cluster(read_clusters(run.store), _NO_SOURCE, cluster)
-    tables, before = ReplayTables(run.store, run.cluster_id), run.previous()
-    known = tables.read(before.head_offset if before else None)
-    if not is_written_here(known.ranges, tables.count_written):
+    small, before = KnownTables(run.store, run.cluster_id), run.previous()
+    known = small.known(before.head_offset if before else None)
+    if not is_written_here(known.ranges, small.count_written):
         raise UsageError(f"cluster {run.cluster_id!r} follows the log or the listings it came from")
-    change = decide(tables.acls())
+    change = decide(small.acls())
     head = max((r.to_offset for r in known.ranges), default=0)
     if rows := records_of(change, head, datetime.now(UTC)):
         # All that is written here is committed.
         options = ReplayOptions(high_watermark=rows[-1].to_offset)
-        frame = local_frame(run.store.spark, [astuple(row) for row in rows], SPARK_DDL)
-        with Steps() as steps:
-            done = replay_log(known, frame, options, steps)
-            tables.write(done, tables.most_rows(len(rows)))
-        record(run, done, options, *tables.counts())
+        with replaying(small, is_here=fits(small)) as tables:
+            came = tables.engine.source_rows([astuple(row) for row in rows])
+            done = replay_log(tables.engine, tables.whole(known), came, options)
+            tables.write(done)
+        record(run, done, options, *small.counts())
     return change
 
 

@@ -1,7 +1,9 @@
-"""Rows of a source → Arrow, the form in which Spark takes them from a task."""
+"""Rows of a source → Arrow, the form in which both engines of a replay take them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from operator import attrgetter
 from typing import Final
 
@@ -20,6 +22,15 @@ _TYPES: Final = {
 ARROW_SCHEMA: Final = pa.schema([
     (name, _TYPES[kind]) for name, kind in (column.split() for column in SPARK_DDL.split(", "))
 ])  # fmt: skip
+
+
+def batches_of(rows: Iterator[SourceRow]) -> Iterator[pa.RecordBatch]:
+    """Turn rows into batches while they come."""
+    while chunk := list(islice(rows, _ROWS_PER_BATCH)):
+        yield to_record_batch(chunk)
+
+
+_ROWS_PER_BATCH: Final = 10_000
 
 
 def to_record_batch(rows: list[SourceRow]) -> pa.RecordBatch:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from aclkit.errors import GoneError, SurroundingsError, UsageError
-from aclkit.runtime import user_file
+from aclkit.runtime import safe_read
 from aclkit.runtime.object_store import arrow_uri
 from aclkit.runtime.uri import child, is_uri, shown, split_query, without_secrets
 
@@ -105,7 +105,7 @@ def read_bytes(path: str, size: int | None = None) -> bytes:
 
 
 def read_user_file(path: str, most: int) -> bytes:
-    """Read a file that a user named, at a path or URI, as ``user_file.read_file`` does.
+    """Read a file that a user named, at a path or URI, as ``safe_read.read_file`` does.
 
     Raises:
         UsageError: there is none, it is a folder, it is larger than ``most`` bytes, or no
@@ -114,15 +114,15 @@ def read_user_file(path: str, most: int) -> bytes:
     """
     _require_text(path)
     if not is_uri(path):
-        return user_file.read_file(path, most)
+        return safe_read.read_file(path, most)
     filesystem, inner = _open(path)
     if _is_local(filesystem):
-        return user_file.read_file(inner, most)
+        return safe_read.read_file(inner, most)
     require_file(path)
     with open_stream(path) as stream:
         data = stream.read(most + 1)
     if len(data) > most:
-        raise user_file.too_large(shown(path), most)
+        raise safe_read.too_large(shown(path), most)
     return data
 
 
@@ -143,7 +143,7 @@ def unpack(data: bytes, path: str, most: int) -> bytes:
     except OSError as error:
         raise UsageError(f"{shown(path)}: cannot be unpacked: {error}") from None
     if len(unpacked) > most:
-        raise user_file.too_large(f"{shown(path)}, unpacked", most)
+        raise safe_read.too_large(f"{shown(path)}, unpacked", most)
     return unpacked
 
 

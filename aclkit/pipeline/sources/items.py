@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from aclkit.pipeline.sources.files import base_name
 from aclkit.pipeline.sources.log_names import parse_snapshot_name
 from aclkit.pipeline.sources.metadata_log import list_metadata_log
+from aclkit.pipeline.sources.source_kinds import METADATA_LOG
 
-SEGMENT, SNAPSHOT, DUMP_LOG, RECORDS = "segment", "snapshot", "dump-log", "records"
-"""Kinds of work item."""
+SEGMENT, SNAPSHOT = "segment", "snapshot"
+"""Kinds of work item of a metadata log; those of other logs are named as their source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +18,7 @@ class WorkItem:
     """What one task reads.
 
     Attributes:
-        kind: one of those above.
+        kind: one of those above, or of a source.
         path: the file.
         behind: the next segment of the log, which shows where this one ends.
         only_below: end offset of an older snapshot of a folder: where the log is known up to
@@ -28,6 +29,13 @@ class WorkItem:
     path: str
     behind: str | None = None
     only_below: int | None = None
+
+
+def items_of(kind: str, path: str) -> list[WorkItem]:
+    """List the work items of a source that is a log."""
+    if kind == METADATA_LOG:
+        return metadata_log_items(path)
+    return [WorkItem(kind=kind, path=path)]
 
 
 def metadata_log_items(path: str) -> list[WorkItem]:

@@ -91,7 +91,7 @@ async def _ask_all(brokers: Brokers) -> _Answers:
         parts.tokens = await _try(brokers, DescribeDelegationTokenRequest(owners=None))
         for left, node in zip(range(len(metadata.brokers), 0, -1), metadata.brokers, strict=True):
             # So that one that does not answer leaves time for the others.
-            share = brokers.seconds_left / left / 2
+            share = brokers.deadline.left / left / 2
             parts.nodes.append(await _ask_node(brokers, metadata, node, share))
     return _Answers(
         cluster_id=metadata.cluster_id or None,

@@ -13,22 +13,23 @@ from aclkit.pipeline.sources.batch import HEADER_SIZE
 from aclkit.pipeline.sources.batches import Neighbour
 from aclkit.pipeline.sources.dump_log import read_dump_log
 from aclkit.pipeline.sources.files import base_name, read_bytes
-from aclkit.pipeline.sources.items import DUMP_LOG, RECORDS, SEGMENT, SNAPSHOT, WorkItem
+from aclkit.pipeline.sources.items import SEGMENT, SNAPSHOT, WorkItem
 from aclkit.pipeline.sources.log_names import first_offset, parse_snapshot_name
 from aclkit.pipeline.sources.records import read_records
 from aclkit.pipeline.sources.segment import read_segment
 from aclkit.pipeline.sources.snapshot import read_snapshot
+from aclkit.pipeline.sources.source_kinds import DUMP_LOG, RECORDS
 from aclkit.pipeline.sources.text_lines import text_lines, to_utf_8
-from aclkit.runtime.reading import UNTOLD, FollowedBytes, HowFar, followed, size_of
+from aclkit.runtime.read_progress import NO_PROGRESS, FollowedBytes, ReadProgress, followed, size_of
 from aclkit.runtime.uri import shown
 
 
-def read_item(item: WorkItem, told: HowFar = UNTOLD) -> Iterator[SourceRow]:
+def read_item(item: WorkItem, told: ReadProgress = NO_PROGRESS) -> Iterator[SourceRow]:
     """Read what a work item names, and tell how far that is."""
     return READERS[item.kind](item, told)
 
 
-def read_or_tell(item: WorkItem, told: HowFar = UNTOLD) -> Iterator[SourceRow]:
+def read_or_tell(item: WorkItem, told: ReadProgress = NO_PROGRESS) -> Iterator[SourceRow]:
     """Read a work item; an error of aclkit's own becomes its last row, and is reported later."""
     try:
         yield from read_item(item, told)
@@ -40,11 +41,14 @@ def read_or_tell(item: WorkItem, told: HowFar = UNTOLD) -> Iterator[SourceRow]:
 
 def read_listing(path: str) -> Iterator[SourceRow]:
     """Read the text of ``kafka-acls --list``."""
-    with followed([size_of(path)], "reading the listing") as board, closing(HowFar(board)) as told:
+    with (
+        followed([size_of(path)], "reading the listing") as board,
+        closing(ReadProgress(board)) as told,
+    ):
         yield from _text_reader(read_acls_list)(WorkItem(kind=LISTING, path=path), told)
 
 
-def _read_segment(item: WorkItem, told: HowFar) -> Iterator[SourceRow]:
+def _read_segment(item: WorkItem, told: ReadProgress) -> Iterator[SourceRow]:
     return read_segment(read_bytes(item.path), shown(item.path), _neighbour(item.behind), told)
 
 
@@ -56,7 +60,7 @@ def _neighbour(path: str | None) -> Neighbour | None:
     return Neighbour.of(offset, read_bytes(path, HEADER_SIZE))
 
 
-def _read_snapshot(item: WorkItem, told: HowFar) -> Iterator[SourceRow]:
+def _read_snapshot(item: WorkItem, told: ReadProgress) -> Iterator[SourceRow]:
     """Read a snapshot; one that cannot be used is rejected with its reason."""
     name = parse_snapshot_name(base_name(item.path))
     try:
@@ -70,7 +74,7 @@ def _read_snapshot(item: WorkItem, told: HowFar) -> Iterator[SourceRow]:
 
 
 def _text_reader(read: Callable[[Iterable[str], str], Iterator[SourceRow]]) -> Reader:
-    def reader(item: WorkItem, told: HowFar) -> Iterator[SourceRow]:
+    def reader(item: WorkItem, told: ReadProgress) -> Iterator[SourceRow]:
         source = shown(item.path)
         data = FollowedBytes(to_utf_8(read_bytes(item.path), source), told)
         return read(text_lines(data), source)
@@ -78,7 +82,7 @@ def _text_reader(read: Callable[[Iterable[str], str], Iterator[SourceRow]]) -> R
     return reader
 
 
-Reader = Callable[[WorkItem, HowFar], Iterator[SourceRow]]
+Reader = Callable[[WorkItem, ReadProgress], Iterator[SourceRow]]
 READERS: Final[dict[str, Reader]] = {
     SEGMENT: _read_segment,
     SNAPSHOT: _read_snapshot,

@@ -11,11 +11,11 @@ from aclkit.model.facts import FACT, RECORD, REJECT, UNREADABLE, SourceRow, log_
 from aclkit.pipeline.sources.batches import Batch, Damage, Neighbour, read_batches
 from aclkit.pipeline.sources.frames import FrameFields, UndecodableRecord, parse_values
 from aclkit.pipeline.sources.log_names import first_offset
-from aclkit.runtime.reading import UNTOLD, HowFar
+from aclkit.runtime.read_progress import NO_PROGRESS, ReadProgress
 
 
 def read_segment(
-    data: bytes, source: str, behind: Neighbour | None = None, told: HowFar = UNTOLD
+    data: bytes, source: str, behind: Neighbour | None = None, told: ReadProgress = NO_PROGRESS
 ) -> Iterator[SourceRow]:
     """Read a segment of the metadata log.
 
@@ -36,7 +36,7 @@ def read_segment(
     yield from readable.flush()
 
 
-def telling(items: Iterator[Batch | Damage], told: HowFar) -> Iterator[Batch | Damage]:
+def telling(items: Iterator[Batch | Damage], told: ReadProgress) -> Iterator[Batch | Damage]:
     """Pass on what a file holds, and tell how far it is read."""
     for item in items:
         yield item

@@ -20,11 +20,11 @@ from aclkit.model.facts import ABORT_TXN, BEGIN_TXN, END_TXN, FACT, SNAPSHOT, So
 from aclkit.pipeline.sources.batches import Batch, Damage, read_batches
 from aclkit.pipeline.sources.frames import UndecodableRecord, parse_values
 from aclkit.pipeline.sources.segment import readable_time, reject_record, telling
-from aclkit.runtime.reading import UNTOLD, HowFar
+from aclkit.runtime.read_progress import NO_PROGRESS, ReadProgress
 
 
 def read_snapshot(
-    data: bytes, source: str, end_offset: int, epoch: int, told: HowFar = UNTOLD
+    data: bytes, source: str, end_offset: int, epoch: int, told: ReadProgress = NO_PROGRESS
 ) -> list[SourceRow]:
     """Read a whole snapshot: its facts, their range 0 … end offset, and foreign rejects.
 
@@ -51,7 +51,7 @@ _HEADER_KEY, _FOOTER_KEY = b"\x00\x00\x00\x03", b"\x00\x00\x00\x04"
 _read_header: Final = entity_reader(SnapshotHeaderRecord)
 
 
-def _sound_batches(data: bytes, source: str, told: HowFar) -> Sequence[Batch]:
+def _sound_batches(data: bytes, source: str, told: ReadProgress) -> Sequence[Batch]:
     batches: list[Batch] = []
     for item in telling(read_batches(data), told):
         where = f"{source}: the snapshot is damaged at byte {item.position}"

@@ -9,18 +9,17 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
-from itertools import islice
 from typing import Final
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from aclkit.model.facts import SPARK_DDL, SourceRow
-from aclkit.pipeline.sources.arrow import to_record_batch
+from aclkit.model.facts import SPARK_DDL
+from aclkit.pipeline.sources.arrow import batches_of
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.pipeline.sources.readers import read_or_tell
-from aclkit.runtime.reading import HowFar
+from aclkit.runtime.read_progress import ReadProgress
 
 
 def read_sources(
@@ -39,7 +38,6 @@ def read_sources(
 
 _ITEMS: Final = "items"
 _BOARD: Final = "board"
-_ROWS_PER_BATCH: Final = 10_000
 
 
 class AclkitSource(DataSource):
@@ -70,10 +68,5 @@ class _ItemReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         item: WorkItem = partition.value
-        with closing(HowFar(self._board, self._items.index(item))) as told:
-            yield from _to_batches(read_or_tell(item, told))
-
-
-def _to_batches(items: Iterator[SourceRow]) -> Iterator[pa.RecordBatch]:
-    while chunk := list(islice(items, _ROWS_PER_BATCH)):
-        yield to_record_batch(chunk)
+        with closing(ReadProgress(self._board, self._items.index(item))) as told:
+            yield from batches_of(read_or_tell(item, told))

@@ -11,7 +11,7 @@ import io
 from typing import Final
 
 from aclkit.errors import DataError, UsageError
-from aclkit.runtime.user_file import UTF_16_MARKS, decode
+from aclkit.runtime.safe_read import UTF_16_MARKS, decode
 
 NOT_UTF_8: Final = (
     "bytes that are not UTF-8, so a name in the line is unknown; write the file as UTF-8"

@@ -1,7 +1,7 @@
 """A published run and assertions → the outcome of each, without a JVM.
 
 Known names are counted in the tables, together with the names that an assertion spells out. For
-all other names, which may come later, the outcome is proven, see ``beyond``.
+all other names, which may come later, the outcome is proven, see ``unlisted_names``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.cidr import is_any_other
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER
-from aclkit.questions.assertions.beyond import prove_beyond
 from aclkit.questions.assertions.evaluate import Hit, Tallies, judge
 from aclkit.questions.assertions.match import (
     hosts_said,
@@ -28,12 +27,13 @@ from aclkit.questions.assertions.match import (
 )
 from aclkit.questions.assertions.model import Assertion, Example, Outcome, What
 from aclkit.questions.assertions.published import DutyQuestion, count_hits, find_ruling
+from aclkit.questions.assertions.unlisted_names import prove_unlisted
 from aclkit.questions.assertions.world import World
-from aclkit.questions.query.outside import Verdict, decide_outside
+from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.rows import operations_of
-from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.job_run import PublishedRun
 
 _T = TypeVar("_T")
@@ -65,7 +65,7 @@ def deciding_acls(
 ) -> Mapping[str | None, Acl]:
     """Return the ACLs that decided the examples, by id."""
     ids = [example.acl_id for outcome in outcomes for example in outcome.examples]
-    return acls_alive(connection, run, ids)
+    return acls_in_force(connection, run, ids)
 
 
 class _Named(NamedTuple, Generic[_T]):
@@ -119,7 +119,7 @@ def _check_one(world: World, assertion: Assertion, budget: Budget) -> Outcome:
         examples=examples,
         detail=judged.detail,
     )
-    return counted if assertion.inventory_only else prove_beyond(world, counted, budget)
+    return counted if assertion.inventory_only else prove_unlisted(world, counted, budget)
 
 
 def _names(world: World, assertion: Assertion, what: What) -> _DutyNames:

@@ -1,7 +1,7 @@
 """An assertion and ACLs → does it hold for every name there could be? Pure.
 
 Each class of principals is asked about on its own, see ``search``; only of ``at_most`` several are
-asked about together, see ``crowd``.
+asked about together, see ``at_most``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from aclkit.model.acl import Request
-from aclkit.questions.assertions.asked import Asked, principals_meant, regions_of
-from aclkit.questions.assertions.crowd import Crowd, crowds
+from aclkit.questions.assertions.assertion_cells import Asked, principals_meant, regions_of
+from aclkit.questions.assertions.at_most import Crowd, crowds
 from aclkit.questions.assertions.model import FAILS, HOLDS, UNKNOWN, Assertion, Verdict
 from aclkit.questions.assertions.search import Hit, Search
 from aclkit.rules.decide.confirm import Decider

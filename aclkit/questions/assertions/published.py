@@ -17,7 +17,7 @@ from aclkit.model.cidr import is_any_other
 from aclkit.model.resource import Resource
 from aclkit.questions.assertions.evaluate import Hit, Tallies, Tally
 from aclkit.questions.assertions.model import Kind
-from aclkit.questions.query.outside import Verdict
+from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.warehouse.sql import fetch
 
 

@@ -13,16 +13,16 @@ from typing import Final, NamedTuple
 
 from aclkit.model.acl import Request
 from aclkit.model.groups import grouped
-from aclkit.questions.assertions.asked import Asked, RuledCell
+from aclkit.questions.assertions.assertion_cells import Asked, RuledCell
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.decide.rules import ALLOWED
-from aclkit.rules.names.aim import Aim, Sort
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import hardest
 from aclkit.rules.names.domain import Domain, domain_of
 from aclkit.rules.names.question import Found
 from aclkit.rules.names.symbols import Symbols
+from aclkit.rules.names.target import Classifier, Target
 
 _BAD: Final = "bad"
 _SYMBOLS_OF_A_STATE: Final = 1_000
@@ -46,8 +46,8 @@ def _is_unreached(flags: int) -> bool:
     return flags & (_MEANT | _BUT | _ANYBODY) == _MEANT
 
 
-def _aim(is_bad: Callable[[int], bool], size: int = 5) -> Sort:
-    return Sort(size, lambda flags: _BAD if is_bad(flags) else None)
+def _aim(is_bad: Callable[[int], bool], size: int = 5) -> Classifier:
+    return Classifier(size, lambda flags: _BAD if is_bad(flags) else None)
 
 
 _ALLOWED: Final = _aim(_is_allowed, 4)
@@ -125,7 +125,9 @@ class Search:
                 return request
         return None
 
-    def find(self, groups: Sequence[Iterable[Symbols]], domain: Domain, aim: Aim) -> Iterator[str]:
+    def find(
+        self, groups: Sequence[Iterable[Symbols]], domain: Domain, aim: Target
+    ) -> Iterator[str]:
         """Yield the name that an aim asks for, if there is one.
 
         What a state takes grows with the globs that it follows, so it counts as several where
@@ -154,7 +156,7 @@ class Search:
             yield from self._ask(asked, (allow, deny), _DENIED)
 
     def _ask(
-        self, asked: Asked, patterns: tuple[frozenset[Symbols], ...], aim: Sort
+        self, asked: Asked, patterns: tuple[frozenset[Symbols], ...], aim: Classifier
     ) -> Iterator[str]:
         """Ask about the names of a region, the same only once."""
         groups = asked.region.meant, asked.region.but, *patterns

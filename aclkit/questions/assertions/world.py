@@ -12,7 +12,7 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.questions.query.names import read_hosts
 from aclkit.rules.names.rows import Rules
-from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.sql import fetch
@@ -51,7 +51,7 @@ class World:
         return cls(
             connection=connection,
             run=run,
-            acls={acl.acl_id: acl for acl in acls_alive(connection, run).values()},
+            acls={acl.acl_id: acl for acl in acls_in_force(connection, run).values()},
             settings=settings,
             semantics=semantics,
             principals={name: attributes or {} for name, attributes in people},

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from aclkit.model.resource import Resource
-from aclkit.questions.query.outside import Verdict
+from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.compare import GAINED, LOST
 

@@ -22,10 +22,10 @@ from aclkit.questions.preview.words import (
     reason_words,
     total_sentence,
 )
-from aclkit.questions.query.outside import Verdict
+from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.rules.names.change_lines import MARKS, ChangeLine, change_lines, line_words
-from aclkit.rules.names.reread import OTHERWISE, SLEEPS, WAKES
-from aclkit.rules.names.words import reread_words
+from aclkit.rules.names.semantics_diff import OTHERWISE, SLEEPS, WAKES
+from aclkit.rules.names.words import semantics_change_words
 
 COLUMNS: Final = ("change", *ChangedCell._fields)
 _BECOMES: Final = {
@@ -98,4 +98,6 @@ def _redecided(preview: Preview) -> Iterator[Item]:
 def _rereads(preview: Preview) -> Iterator[Item]:
     """Yield what each ACL does that is read otherwise, that of most access first."""
     for each in sorted(preview.rereads, key=lambda each: -len(each.changes)):
-        yield Item(f"{acl_words(each.acl)} {_BECOMES[each.becomes]}: {reread_words(each)}", "~")
+        yield Item(
+            f"{acl_words(each.acl)} {_BECOMES[each.becomes]}: {semantics_change_words(each)}", "~"
+        )

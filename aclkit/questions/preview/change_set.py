@@ -18,8 +18,8 @@ from aclkit.pipeline.sources.files import read_user_file, unpack
 from aclkit.pipeline.sources.records import read_records
 from aclkit.pipeline.sources.text_lines import text_lines, to_utf_8
 from aclkit.questions.preview.state import State
+from aclkit.runtime.safe_read import LARGEST_DATA
 from aclkit.runtime.uri import shown
-from aclkit.runtime.user_file import LARGEST_DATA
 
 MOST_LINES: Final = 1_000_000
 """Lines of a change set; each is read whole before the first takes effect."""

@@ -22,7 +22,7 @@ from aclkit.questions.preview.access_change import (
     PrincipalChanges,
     ResourceChanges,
 )
-from aclkit.questions.preview.alike import (
+from aclkit.questions.preview.equivalence_classes import (
     AclGroup,
     Hosts,
     PatternGroups,
@@ -31,7 +31,7 @@ from aclkit.questions.preview.alike import (
     group_acls,
 )
 from aclkit.questions.preview.state import Asked, Change
-from aclkit.questions.query.outside import Verdict
+from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.order import Order, WildcardLast
 from aclkit.rules.decide.rules import conclude

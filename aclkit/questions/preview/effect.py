@@ -13,7 +13,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.questions.preview.access_change import KINDS, ResourceChanges
-from aclkit.questions.query.outside import Verdict
+from aclkit.questions.query.decide_unlisted import Verdict
 
 
 class ChangedCell(NamedTuple):

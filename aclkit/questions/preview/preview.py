@@ -15,9 +15,10 @@ from aclkit.questions.preview.compare import compare
 from aclkit.questions.preview.effect import ChangedCell, ChangedLine, Effect, sorted_parts
 from aclkit.questions.preview.globs import holds_globs
 from aclkit.questions.preview.state import Asked, Change, with_named
-from aclkit.questions.query.outside import Verdict
+from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.change_regions import RegionChange, openings
 from aclkit.rules.names.compare import (
     AT_LEAST_LESS,
     AT_LEAST_MORE,
@@ -29,9 +30,8 @@ from aclkit.rules.names.compare import (
     MORE,
     CellChange,
 )
-from aclkit.rules.names.openings import Opening, openings
-from aclkit.rules.names.reread import Reread
 from aclkit.rules.names.rows import reads_alike
+from aclkit.rules.names.semantics_diff import SemanticsChange
 from aclkit.rules.names.words import opening_words
 
 MOST_REGIONS: Final = 200
@@ -59,8 +59,8 @@ class Preview:
     named: int
     effect: Effect
     comparison: Comparison
-    openings: tuple[Opening, ...]
-    rereads: tuple[Reread, ...]
+    openings: tuple[RegionChange, ...]
+    rereads: tuple[SemanticsChange, ...]
     budget: Budget
     otherwise: Preview | None = None
 
@@ -95,7 +95,7 @@ class Preview:
             _has(part, kind) for part in self.effect.parts
         )
 
-    def regions(self, kind: str) -> list[Opening]:
+    def regions(self, kind: str) -> list[RegionChange]:
         """Return what is gained, or what is lost."""
         return [opening for opening in self.openings if opening.kind == kind]
 

@@ -13,10 +13,10 @@ from aclkit.questions.preview.words import (
     settings_sentences,
 )
 from aclkit.questions.query.other_reading import preset_of_other
+from aclkit.rules.names.change_regions import RegionChange
 from aclkit.rules.names.compare import GAINED, LOST
-from aclkit.rules.names.openings import Opening
-from aclkit.rules.names.reread import Reread
-from aclkit.rules.names.words import names_words, party_words, pattern_text, reread_words
+from aclkit.rules.names.semantics_diff import SemanticsChange
+from aclkit.rules.names.words import names_words, party_words, pattern_text, semantics_change_words
 
 
 def preview_members(preview: Preview) -> Members:
@@ -54,7 +54,7 @@ def _otherwise(preview: Preview) -> dict[str, object] | None:
     }
 
 
-def _to_come(preview: Preview, opening: Opening) -> dict[str, object]:
+def _to_come(preview: Preview, opening: RegionChange) -> dict[str, object]:
     return {
         "names": names_words(opening),
         "tried_with": opening.change.name,
@@ -84,13 +84,13 @@ def _to_come(preview: Preview, opening: Opening) -> dict[str, object]:
     }
 
 
-def _reread(preview: Preview, reread: Reread) -> dict[str, object]:
+def _reread(preview: Preview, reread: SemanticsChange) -> dict[str, object]:
     shortest = min(reread.changes, key=lambda change: len(change.name), default=None)
     return {
         "acl_id": reread.acl.acl_id,
         "acl": str(reread.acl),
         "becomes": reread.becomes,
-        "words": reread_words(reread),
+        "words": semantics_change_words(reread),
         **{kind: len(reread.of_kind(kind)) for kind in (GAINED, LOST)},
         "example": None if shortest is None else preview.cell_of(shortest)._asdict(),
         "is_known": reread.is_known,

@@ -13,7 +13,7 @@ from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.questions.preview.state import Asked, Change, State
 from aclkit.questions.query.as_of import PAST, STATE, find_moment, note_on_hole, read_timeline
 from aclkit.questions.query.names import read_hosts, read_principals, read_resources
-from aclkit.warehouse.alive import acls_alive, level_in_force
+from aclkit.warehouse.acls_in_force import acls_in_force, level_in_force
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import (
     AsOf,
@@ -98,7 +98,7 @@ def read_past(
         timeline = read_timeline(connection, base.published, base.run)
         moments = [find_moment(connection, timeline, base.run, at) for at in (start, end)]
         before, after = (
-            acls_alive(connection, replace(base.run, head_offset=at.offset)) for at in moments
+            acls_in_force(connection, replace(base.run, head_offset=at.offset)) for at in moments
         )
     then = {acl.acl_id: acl for acl in before.values()}
     # One object for one ACL: comparing what is the same object costs nothing.
@@ -168,7 +168,7 @@ def read_moment(
             place=str(published.place),
             cluster_id=run.cluster_id,
             run_number=run.run_number,
-            acls=tuple(acls_alive(connection, replace(run, head_offset=offset)).values()),
+            acls=tuple(acls_in_force(connection, replace(run, head_offset=offset)).values()),
             settings=settings,
             semantics=semantics,
             offset=offset,
@@ -197,7 +197,7 @@ def _opened(
 def base_of(connection: Tables, published: Published, run: PublishedRun) -> Base:
     """Read the state and inventory by which a run of an open warehouse decided."""
     settings, semantics = run_settings(run)
-    acls = {acl.acl_id: acl for acl in acls_alive(connection, run).values()}
+    acls = {acl.acl_id: acl for acl in acls_in_force(connection, run).values()}
     return Base(
         published=published,
         run=run,

@@ -13,8 +13,8 @@ from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.questions.preview.state import Asked, State
+from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.questions.query.other_reading import OthersOtherwise, decided_otherwise_for
-from aclkit.questions.query.outside import Verdict, decide_outside
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.patterns.match import reaches
 from aclkit.rules.patterns.specificity import pattern_specificity

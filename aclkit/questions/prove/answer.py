@@ -17,7 +17,7 @@ from aclkit.questions.prove.objects import (
     comparison_object,
     row,
 )
-from aclkit.questions.prove.reading import ReadSide
+from aclkit.questions.prove.proof_settings import ReadSide
 from aclkit.questions.prove.words import (
     answer_words,
     answers_verdict,

@@ -13,8 +13,8 @@ from aclkit.model.acl import Request
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.decide.rules import Ruling
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.change_regions import RegionChange, openings
 from aclkit.rules.names.compare import GAINED, LOST, Difference
-from aclkit.rules.names.openings import Opening, openings
 from aclkit.rules.names.rows import Rules
 
 HOLDS: Final = "holds"
@@ -42,7 +42,7 @@ class Counterexample(NamedTuple):
         after: how B does.
     """
 
-    opening: Opening
+    opening: RegionChange
     request: Request
     before: Ruling
     after: Ruling

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from aclkit.questions.prove.claim import AGAINST, HOLDS, Claimed, Counterexample
 from aclkit.questions.prove.never import Answer, Answers
-from aclkit.questions.prove.reading import Reading, ReadSide, Side
+from aclkit.questions.prove.proof_settings import Reading, ReadSide, Side
 from aclkit.questions.prove.words import answer_words
 from aclkit.rules.decide.rules import Ruling
 from aclkit.rules.names.budget import Budget

@@ -9,7 +9,7 @@ from aclkit.errors import UsageError
 from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.preview.change_set import read_change_set
 from aclkit.questions.preview.state import State
-from aclkit.questions.prove.reading import LISTING, RECORDS, WAREHOUSE, Reading, Side
+from aclkit.questions.prove.proof_settings import LISTING, RECORDS, WAREHOUSE, Reading, Side
 from aclkit.runtime.uri import shown
 
 if TYPE_CHECKING:
@@ -73,8 +73,8 @@ def read_warehouse_side(
 def _refuse_other_folders(path: str | None) -> None:
     """Refuse a folder that is no warehouse; the error names what is expected."""
     from aclkit.warehouse.job_run import JOB_RUN
-    from aclkit.warehouse.place import Place
+    from aclkit.warehouse.location import Location
     from aclkit.warehouse.storage import newest_version
 
-    if path is not None and newest_version(Place(path).files, JOB_RUN) is None:
+    if path is not None and newest_version(Location(path).files, JOB_RUN) is None:
         raise UsageError(f"{shown(path)}: {EXPECTED}; found a folder that is not a warehouse")

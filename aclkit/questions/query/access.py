@@ -10,7 +10,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.operation import parse_operation
 from aclkit.model.resource import Resource
 from aclkit.questions.query.decisions import Decisions, Where, decisions_of, decisions_on
-from aclkit.questions.query.fold import Alike
+from aclkit.questions.query.group_rows import Alike
 from aclkit.questions.query.lifetimes import lifetimes_near
 from aclkit.questions.query.names import read_principals
 from aclkit.questions.query.other_reading import (
@@ -19,10 +19,10 @@ from aclkit.questions.query.other_reading import (
     read_differently,
 )
 from aclkit.questions.query.pattern_grants import PatternGrant, read_pattern_grants
-from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.published import Published, run_settings
 from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.rows import Rows
+from aclkit.warehouse.result_rows import Rows
 from aclkit.warehouse.views import EXPLAIN_TABLES
 
 WHO_CAN_COLUMNS: Final = (
@@ -151,7 +151,7 @@ def _access(
     columns: tuple[str, ...],
     otherwise: OthersOtherwise | None = None,
 ) -> Access:
-    acls = acls_alive(connection, found.decided_by, found.acl_ids)
+    acls = acls_in_force(connection, found.decided_by, found.acl_ids)
     rows = tuple(_rows(found.groups, acls))
     return Access(columns=columns, rows=rows, acls=acls, otherwise=otherwise, **vars(found))
 

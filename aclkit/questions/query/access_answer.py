@@ -16,7 +16,7 @@ from aclkit.model.phrases import listed
 from aclkit.model.resource import TYPE_OF_WORD, Resource
 from aclkit.questions.query.access import Access
 from aclkit.questions.query.access_table import AccessRow, access_parts
-from aclkit.questions.query.fold import Folded, Ground, fold
+from aclkit.questions.query.group_rows import Folded, Ground, fold
 from aclkit.questions.query.hosts import hosts_words
 from aclkit.questions.query.names import near_object
 from aclkit.questions.query.pattern_grants import PatternGrant, together

@@ -9,7 +9,7 @@ from typing import Final
 
 from aclkit.questions.query.history import History, Interval
 from aclkit.questions.query.why import Part, Why
-from aclkit.warehouse.rows import Rows
+from aclkit.warehouse.result_rows import Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

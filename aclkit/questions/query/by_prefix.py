@@ -20,7 +20,7 @@ from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.model.unknown_settings import caveats_on_answer
 from aclkit.questions.query.decisions import Where
-from aclkit.questions.query.fold import ALL_HOSTS
+from aclkit.questions.query.group_rows import ALL_HOSTS
 from aclkit.questions.query.lifetimes import lifetimes_beginning
 from aclkit.questions.query.names import read_hosts, read_principals, read_resources
 from aclkit.rules.decide.rules import ALLOWED
@@ -35,7 +35,7 @@ from aclkit.rules.patterns.match import GLOB, effective_pattern_type
 from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import deciding_run, run_settings
-from aclkit.warehouse.rows import Rows
+from aclkit.warehouse.result_rows import Rows
 
 PREFIX_COLUMNS: Final = (
     "principal", "host", "operation", "extent", "known_allowed", "known_names", "to_come",

@@ -21,9 +21,9 @@ from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.by_prefix import NEEDED as BY_PREFIX
 from aclkit.questions.query.by_prefix import Reach, who_can_prefix
 from aclkit.questions.query.decisions import Where
-from aclkit.questions.query.fold import ALL_HOSTS
+from aclkit.questions.query.group_rows import ALL_HOSTS
+from aclkit.questions.query.kafka_request_words import way_words
 from aclkit.questions.query.names import Unknown
-from aclkit.questions.query.passage_words import way_words
 from aclkit.questions.query.reason_words import short_reason
 from aclkit.questions.query.tasks import CLUSTER, Need
 from aclkit.questions.query.why import Why, explain_why

@@ -18,7 +18,8 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE, parse_operation
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import Resource
 from aclkit.model.unknown_settings import caveats_on_answer
-from aclkit.questions.query.fold import ALL_HOSTS, Alike, Line
+from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
+from aclkit.questions.query.group_rows import ALL_HOSTS, Alike, Line
 from aclkit.questions.query.names import (
     Unknown,
     is_principal,
@@ -27,9 +28,8 @@ from aclkit.questions.query.names import (
     read_principals,
     unknown_names,
 )
-from aclkit.questions.query.outside import Verdict, decide_outside
 from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY
-from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings
 from aclkit.warehouse.reader import Tables
@@ -288,7 +288,7 @@ def _outside(
     if not asked.hosts:
         return
     settings, semantics = run_settings(asked.run)
-    acls = list(acls_alive(asked.connection, asked.run).values())
+    acls = list(acls_in_force(asked.connection, asked.run).values())
     lines_of: dict[int, list[Line]] = {}
     found: dict[tuple[str, str], list[Line]] = {}
     for decided in decide_outside(

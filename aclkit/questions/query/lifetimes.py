@@ -12,7 +12,7 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.patterns.match import reaches
-from aclkit.warehouse.alive import NAMES
+from aclkit.warehouse.acls_in_force import NAMES
 from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of, acl_sql, behind_acl
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch

@@ -13,7 +13,7 @@ from typing import Final
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics, other_reading
-from aclkit.questions.query.outside import Verdict, decide_outside
+from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.rules.decide.counterfactual import Case
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.symbols import of_host, of_principal

@@ -18,7 +18,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import TYPE_OF_WORD, Resource
 from aclkit.model.semantics import Semantics
 from aclkit.questions.query.decisions import Decisions
-from aclkit.questions.query.fold import ALL_HOSTS
+from aclkit.questions.query.group_rows import ALL_HOSTS
 from aclkit.rules.decide.rules import ALLOWED, DENIED
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.domain import domain_of
@@ -35,7 +35,7 @@ from aclkit.rules.patterns.match import (
     principal_matches,
     start_of_names,
 )
-from aclkit.warehouse.alive import acls_naming
+from aclkit.warehouse.acls_in_force import acls_naming
 from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.reader import Tables
 

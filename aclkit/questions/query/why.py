@@ -24,6 +24,7 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
 from aclkit.questions.query.as_of import Moment, find_moment, read_timeline
 from aclkit.questions.query.by_broker import ByBroker, rulings_by_broker
+from aclkit.questions.query.kafka_requests import read_passages
 from aclkit.questions.query.lifetimes import (
     Lifetime,
     broker_rescan,
@@ -33,7 +34,6 @@ from aclkit.questions.query.lifetimes import (
 from aclkit.questions.query.names import Unknown, read_hosts, unknown_names
 from aclkit.questions.query.other_reading import Otherwise, decided_otherwise
 from aclkit.questions.query.own_acls import OwnAcls, read_own_acls
-from aclkit.questions.query.passages import read_passages
 from aclkit.rules.decide.broker_rescan import Ending
 from aclkit.rules.decide.counterfactual import Case, least_allowing_acl
 from aclkit.rules.decide.fit import Fit, fit

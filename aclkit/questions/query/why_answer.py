@@ -11,7 +11,7 @@ from aclkit.model.acl_words import acl_words
 from aclkit.questions.query import words
 from aclkit.questions.query.answer_rows import history_rows, why_rows
 from aclkit.questions.query.history import History
-from aclkit.questions.query.passage_words import passage_lines
+from aclkit.questions.query.kafka_request_words import passage_lines
 from aclkit.questions.query.reason_words import short_reason
 from aclkit.questions.query.why import Part as Taking
 from aclkit.questions.query.why import Why

@@ -12,8 +12,8 @@ from aclkit.model.acl import Acl
 from aclkit.questions.query import words
 from aclkit.questions.query.answer_rows import HISTORY_COLUMNS, WhyRow, history_rows
 from aclkit.questions.query.history import History
+from aclkit.questions.query.kafka_request_words import way_words
 from aclkit.questions.query.names import Unknown, near_object, unknown_note
-from aclkit.questions.query.passage_words import way_words
 from aclkit.questions.query.why import Why
 from aclkit.rules.decide.requests import Passage
 from aclkit.rules.decide.rules import Ruling

@@ -17,12 +17,12 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.questions.tidy.candidates import candidates
 from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.change_regions import RegionChange, openings
 from aclkit.rules.names.cover import covers
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.needless import decided_like
-from aclkit.rules.names.openings import Opening, openings
-from aclkit.rules.names.others import Others
+from aclkit.rules.names.overlap_index import OverlapIndex
 from aclkit.rules.names.question import Question
+from aclkit.rules.names.redundancy import covered_names
 from aclkit.rules.names.rows import Row, Rules, rows_of
 from aclkit.rules.names.symbols import EVERYTHING, RUN, is_plain, start_of
 from aclkit.rules.names.tidy import Reasons, no_reasons, tidy
@@ -49,7 +49,7 @@ class Proposal:
 
     acl: Acl
     replaces: tuple[Acl, ...]
-    opens: tuple[Opening, ...]
+    opens: tuple[RegionChange, ...]
     is_known: bool
 
 
@@ -112,7 +112,7 @@ class _Finder:
         acls = [acl for acl in rules.acls if acl.resource_type == resource_type]
         self._rules, self._budget = rules, budget
         self._rows = list(rows_of(acls, rules.semantics))
-        self._others = Others(self._rows, rules.semantics, budget)
+        self._others = OverlapIndex(self._rows, rules.semantics, budget)
         self._domain = domain_of(resource_type)
         self._names = sorted(filter(self._domain.holds, names))
 
@@ -131,7 +131,7 @@ class _Finder:
         self, group: Sequence[Row], names: Iterable[str], pattern_type: str
     ) -> Iterator[tuple[Acl, tuple[Acl, ...]]]:
         """Yield which pattern could replace which of a group, none of these twice."""
-        is_decided = decided_like(group[0], self._others)
+        is_decided = covered_names(group[0], self._others)
         good: list[tuple[Row, list[Row]]] = []
         for name in names:
             row = self._row_of(group[0].acl, pattern_type, name)

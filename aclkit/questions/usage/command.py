@@ -36,10 +36,10 @@ from aclkit.questions.usage.source import read_log
 from aclkit.questions.usage.tables import ACCESS_LOG, UsageTables
 from aclkit.runtime.frame import checkpoint
 from aclkit.runtime.progress import step
-from aclkit.runtime.reading import followed, size_of
+from aclkit.runtime.read_progress import followed, size_of
+from aclkit.warehouse.current_runs import MATERIALIZING, REPLAYING
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.run import Run
-from aclkit.warehouse.standing import MATERIALIZING, REPLAYING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

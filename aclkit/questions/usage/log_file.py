@@ -14,7 +14,7 @@ from aclkit.errors import UsageError
 from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.pipeline.sources import files
 from aclkit.questions.usage.entry import LONGEST
-from aclkit.runtime.reading import UNTOLD, HowFar
+from aclkit.runtime.read_progress import NO_PROGRESS, ReadProgress
 from aclkit.runtime.uri import child, is_uri, shown
 
 
@@ -69,7 +69,7 @@ class DamagedLogError(Exception):
     """The compressed bytes end early or are none; what came before was read."""
 
 
-def read_lines(path: str, told: HowFar = UNTOLD) -> Iterator[bytes]:
+def read_lines(path: str, told: ReadProgress = NO_PROGRESS) -> Iterator[bytes]:
     """Yield the lines of a file, plain or gzipped: its first bytes decide which.
 
     Only the beginning of a line that is much too long is returned.
@@ -96,7 +96,7 @@ def read_lines(path: str, told: HowFar = UNTOLD) -> Iterator[bytes]:
 class _Counter(io.RawIOBase):
     """A stream that counts the bytes that are read from it."""
 
-    def __init__(self, raw: BinaryIO, told: HowFar) -> None:
+    def __init__(self, raw: BinaryIO, told: ReadProgress) -> None:
         self._raw = cast(io.RawIOBase, raw)
         self._told = told
         self.count = 0

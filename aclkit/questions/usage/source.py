@@ -20,7 +20,7 @@ from aclkit.questions.usage.entry import LogEntry, read_entries
 from aclkit.questions.usage.line import Statement
 from aclkit.questions.usage.log_file import DamagedLogError, read_lines
 from aclkit.runtime.arrow import record_batch
-from aclkit.runtime.reading import UNTOLD, HowFar
+from aclkit.runtime.read_progress import NO_PROGRESS, ReadProgress
 from aclkit.runtime.uri import shown
 
 REQUEST: Final = tuple(field.name for field in fields(Request))
@@ -92,14 +92,14 @@ class _Reader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         path = partition.value
-        with closing(HowFar(self._board, self._paths.index(path))) as told:
+        with closing(ReadProgress(self._board, self._paths.index(path))) as told:
             rows = read_file(path, self._zone, told)
             while chunk := list(islice(rows, _ROWS_PER_BATCH)):
                 told.add(0, len(chunk))
                 yield record_batch(chunk, _ARROW)
 
 
-def read_file(path: str, zone: str, told: HowFar = UNTOLD) -> Iterator[tuple[Any, ...]]:
+def read_file(path: str, zone: str, told: ReadProgress = NO_PROGRESS) -> Iterator[tuple[Any, ...]]:
     """Yield a file's entries in ``COLUMNS``; where it is damaged, the last one reports it."""
     source = shown(path)
     damage: list[DamagedLogError] = []

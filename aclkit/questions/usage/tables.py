@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.model.semantics import Semantics
-from aclkit.pipeline.replay.tables import ReplayTables
+from aclkit.pipeline.replay.known_tables import KnownTables
 from aclkit.questions.usage.frames import collect_rows
 from aclkit.questions.usage.grants import Grant
 from aclkit.questions.usage.known_past import past_of
@@ -43,7 +43,7 @@ class UsageTables:
         Raises:
             UsageError: no table has the values of super.users and allow.everyone.
         """
-        ranges = ReplayTables(self.store, self.cluster_id).ranges()
+        ranges = KnownTables(self.store, self.cluster_id).ranges()
         rows = map(self.rows, ("acl_log", "acl_history", "setting"))
         runs = [(run.run_number, run.started_at) for run in self.store.runs]
         newest = runs[-1] if runs else (0, None)

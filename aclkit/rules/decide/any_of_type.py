@@ -18,11 +18,11 @@ from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
 from aclkit.rules.decide.by_resource_type import authorize_by_resource_type
 from aclkit.rules.decide.confirm import insist
 from aclkit.rules.decide.rules import ALLOWED, DENIED, answers, decide
-from aclkit.rules.names.aim import Sort
 from aclkit.rules.names.budget import STATES_OF_A_QUESTION
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.question import Found, Question
 from aclkit.rules.names.symbols import of_pattern
+from aclkit.rules.names.target import Classifier
 
 _Patterns = frozenset[tuple[str, str, str]]
 
@@ -92,9 +92,9 @@ def authorize_any(
     return DENIED
 
 
-_GIVEN: Final = Sort(2, lambda flags: ALLOWED if flags == 0b01 else None)
+_GIVEN: Final = Classifier(2, lambda flags: ALLOWED if flags == 0b01 else None)
 """Groups: what ALLOWs that answer reach, and what such DENYs reach."""
-_OPEN: Final = Sort(3, lambda flags: ALLOWED if flags & 0b11 == 0b01 or not flags else None)
+_OPEN: Final = Classifier(3, lambda flags: ALLOWED if flags & 0b11 == 0b01 or not flags else None)
 """After them the group of what ACLs of any principal reach."""
 
 

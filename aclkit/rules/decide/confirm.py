@@ -16,8 +16,8 @@ from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import GAINED, CellChange, Difference, compare
-from aclkit.rules.names.reread import Reread, find_reread
 from aclkit.rules.names.rows import Rules
+from aclkit.rules.names.semantics_diff import SemanticsChange, find_semantics_changes
 
 
 class DisagreementError(AclkitError):
@@ -116,7 +116,7 @@ class Comparison:
         then = self.decider or Decider.of(self.before)
         return then, then.of_next(self.after)
 
-    def rereads(self, budget: Budget) -> list[Reread]:
+    def rereads(self, budget: Budget) -> list[SemanticsChange]:
         """List the effect of each ACL that is read differently; the rule decides each name.
 
         Raises:
@@ -124,7 +124,7 @@ class Comparison:
         """
         if self.before.semantics == self.after.semantics:
             return []
-        found = find_reread(self.difference, self.before, self.after, budget)
+        found = find_semantics_changes(self.difference, self.before, self.after, budget)
         decided = set(map(id, self.difference.changes))
         for change in (change for each in found for change in each.changes):
             if id(change) not in decided:

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aclkit.rules.names.aim import Aim
 from aclkit.rules.names.domain import Domain
 from aclkit.rules.names.question import Found, Question
 from aclkit.rules.names.symbols import Symbols
+from aclkit.rules.names.target import Target
 
 STATES_OF_A_QUESTION: Final = 50_000
 STATES_OF_A_COMMAND: Final = 5_000_000
@@ -44,7 +44,7 @@ class Budget:
         return "--budget-total" if self.is_spent else "--budget"
 
     def find(
-        self, groups: Sequence[Iterable[Symbols]], domain: Domain, aim: Aim, *, weight: int = 1
+        self, groups: Sequence[Iterable[Symbols]], domain: Domain, aim: Target, *, weight: int = 1
     ) -> Found:
         """Ask a question with what is left; each of its states counts as so many."""
         left = min(self.per_question, self.total - self.states)

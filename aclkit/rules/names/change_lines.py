@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 from aclkit.model.access_words import operations_words, power_of
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, listed
+from aclkit.rules.names.change_regions import Party, RegionChange, parties
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.openings import Opening, Party, parties
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.region import Region
 from aclkit.rules.names.symbols import EVERYTHING, is_plain
@@ -46,7 +46,7 @@ class ChangeLine(NamedTuple):
     party: Party
 
 
-def change_lines(openings: Iterable[Opening]) -> list[ChangeLine]:
+def change_lines(openings: Iterable[RegionChange]) -> list[ChangeLine]:
     """Return what is gained, then what is lost, the most powerful access first."""
     cells = grouped(
         ((opening.kind, opening.resource_type, region, _shortest(opening, region)), cell)
@@ -63,7 +63,7 @@ def change_lines(openings: Iterable[Opening]) -> list[ChangeLine]:
     return sorted(lines, key=_order)
 
 
-def _shortest(opening: Opening, region: Region | None) -> str:
+def _shortest(opening: RegionChange, region: Region | None) -> str:
     return opening.change.name if region is None else region.shortest
 
 

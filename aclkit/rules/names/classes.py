@@ -14,11 +14,11 @@ from itertools import islice
 from typing import Final, NamedTuple, cast
 
 from aclkit.model.cidr import Range
-from aclkit.rules.names.aim import EverySet, Sort
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.domain import HOSTS, PRINCIPALS, USERS, Domain
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.symbols import EVERYTHING, Symbols, is_plain, range_of
+from aclkit.rules.names.target import Classifier, Minterms
 from aclkit.rules.patterns.ranges import atoms_of, hosts_outside, ranges_holding
 
 
@@ -90,7 +90,7 @@ def _in_order(found: list[NameClass], *, is_complete: bool) -> Classes:
     return Classes(tuple(sorted(found, key=lambda each: each.name)), is_complete)
 
 
-_NOT_NAMED: Final = Sort(1, lambda flags: None if flags else 0)
+_NOT_NAMED: Final = Classifier(1, lambda flags: None if flags else 0)
 
 
 def _classes(patterns: Collection[Symbols], domains: tuple[Domain, ...], budget: Budget) -> Classes:
@@ -123,7 +123,7 @@ def _others(
             sets = {cast("int", key): name for key, name in found.names.items()}
         else:
             # The group of all plain names is the last bit.
-            found = budget.find([*([each] for each in globs), plain], domain, EverySet())
+            found = budget.find([*([each] for each in globs), plain], domain, Minterms())
             sets = {cast("int", key): name for key, name in found.names.items()}
             sets = {flags: name for flags, name in sets.items() if not flags >> len(globs)}
         names = {**sets, **names}

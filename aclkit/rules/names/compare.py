@@ -15,13 +15,13 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.rules.names.aim import Sort
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.cells import AFTER, BEFORE, AskedCell, Cell, CellsOfType, Defaults, Patterns
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.question import Found
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.names.symbols import Symbols
+from aclkit.rules.names.target import Classifier
 
 GAINED: Final = "gained"
 LOST: Final = "lost"
@@ -125,14 +125,14 @@ def is_allowed(flags: int, state: int, defaults: Defaults) -> bool:
 
 
 @cache
-def changes_between(defaults: Defaults) -> Sort:
+def changes_between(defaults: Defaults) -> Classifier:
     """Return the aim that looks for names gained and lost."""
 
     def sort(flags: int) -> str | None:
         then, now = (is_allowed(flags, state, defaults) for state in (BEFORE, AFTER))
         return None if then == now else GAINED if now else LOST
 
-    return Sort(9 if any(defaults.is_open) else 6, sort)
+    return Classifier(9 if any(defaults.is_open) else 6, sort)
 
 
 def hardest(groups: Iterable[Iterable[Symbols]]) -> tuple[Symbols, ...]:

@@ -11,15 +11,15 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from typing import Final
 
-from aclkit.rules.names.aim import Sort
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.domain import Domain
 from aclkit.rules.names.question import Found
 from aclkit.rules.names.symbols import EVERYTHING, RUN, Symbols, range_of
+from aclkit.rules.names.target import Classifier
 
 LEFT: Final = "left"
 SHARED: Final = "shared"
-_SHARED: Final = Sort(2, lambda flags: SHARED if flags == 0b11 else None)
+_SHARED: Final = Classifier(2, lambda flags: SHARED if flags == 0b11 else None)
 
 
 def covers(
@@ -43,10 +43,10 @@ def find_left(
     wide: Iterable[Symbols], narrow: Iterable[Symbols], domain: Domain, budget: Budget
 ) -> Found:
     """Look for the shortest name, ``LEFT``, that the narrow patterns match and no wide one."""
-    return find_beside([narrow], wide, domain, budget)
+    return find_witness_outside([narrow], wide, domain, budget)
 
 
-def find_beside(
+def find_witness_outside(
     within: Sequence[Iterable[Symbols]], wide: Iterable[Symbols], domain: Domain, budget: Budget
 ) -> Found:
     """Look for the shortest name, ``LEFT``, that each of some groups matches and no wide one."""
@@ -74,8 +74,8 @@ def is_plainly_covered(wide: set[Symbols], narrow: Symbols) -> bool:
 
 
 @cache
-def _beside(size: int) -> Sort:
-    return Sort(size + 1, lambda flags: LEFT if flags == (1 << size) - 1 else None)
+def _beside(size: int) -> Classifier:
+    return Classifier(size + 1, lambda flags: LEFT if flags == (1 << size) - 1 else None)
 
 
 def _plain_ends(symbols: Symbols) -> Iterable[int]:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final, NamedTuple
 
-from aclkit.rules.names.aim import Sort
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.domain import Domain
 from aclkit.rules.names.symbols import Symbols
+from aclkit.rules.names.target import Classifier
 
 ALL: Final = "all"
 SOME: Final = "some"
@@ -63,14 +63,14 @@ def find_extent(
 
 
 @cache
-def _sides(*, is_open: bool) -> Sort:
+def _sides(*, is_open: bool) -> Classifier:
     def sort(flags: int) -> str | None:
         is_within, is_out, is_allow, is_deny, is_reached = (bool(flags >> at & 1) for at in _GROUPS)
         if not is_within or is_out:
             return None
         return ALL if not is_deny and (is_allow or (is_open and not is_reached)) else NONE
 
-    return Sort(len(_GROUPS), sort)
+    return Classifier(len(_GROUPS), sort)
 
 
 _GROUPS: Final = range(5)

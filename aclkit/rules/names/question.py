@@ -26,7 +26,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from aclkit.model.cidr import Range
-from aclkit.rules.names.aim import Aim
+from aclkit.rules.names.address_patterns import MOST_ROWS, count_rows, spelled
 from aclkit.rules.names.domain import Domain
 from aclkit.rules.names.symbols import (
     ONE_BUT_COLON,
@@ -36,7 +36,7 @@ from aclkit.rules.names.symbols import (
     Symbols,
     range_of,
 )
-from aclkit.rules.names.written import MOST_ROWS, count_rows, spelled
+from aclkit.rules.names.target import Target
 
 BUDGET: Final = 50_000
 """States of one question; a second or two where each of them has many letters."""
@@ -68,21 +68,21 @@ class _State(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Way:
-    """A state, and the letter and the way that led there."""
+class _SearchNode:
+    """A visited state with its predecessor, from which a witness is spelled."""
 
     state: _State
-    before: _Way | None
+    before: _SearchNode | None
     letter: str
     length: int
 
     @property
     def name(self) -> str:
         letters: list[str] = []
-        way: _Way | None = self
-        while way is not None:
-            letters.append(way.letter)
-            way = way.before
+        node: _SearchNode | None = self
+        while node is not None:
+            letters.append(node.letter)
+            node = node.before
         return "".join(reversed(letters))
 
 
@@ -227,8 +227,8 @@ class _Globs:
 class Question:
     """Groups of patterns over a domain, made once and asked as often as one likes.
 
-    Ranges of addresses are spelled out for a walk only (``names.written``); one that would need
-    too many rows is not gone, and its answer is not complete.
+    Ranges of addresses are spelled out for a walk only (``names.address_patterns``). One that would
+    need too many rows is not walked, and its answer is not complete.
     """
 
     def __init__(self, groups: Sequence[Iterable[Symbols]], domain: Domain) -> None:
@@ -249,7 +249,7 @@ class Question:
         if not self._ranges:
             self._groups.clear()
 
-    def find(self, aim: Aim, budget: int = BUDGET) -> Found:
+    def find(self, aim: Target, budget: int = BUDGET) -> Found:
         """Look for the shortest name of each class of an aim.
 
         The same question is answered in the same number of states on every machine.
@@ -260,7 +260,7 @@ class Question:
             return self._spelled.find(aim, budget)
         return self._walk(aim, budget)
 
-    def _walk(self, aim: Aim, budget: int) -> Found:
+    def _walk(self, aim: Target, budget: int) -> Found:
         domain, found = self.domain, dict[Hashable, str]()
         first = self._settled(
             aim, found, 0, self._trie.prefixes[0], self._globs.without_needless(self._globs.start)
@@ -268,7 +268,7 @@ class Question:
         if first is None:
             return Found(found, is_complete=True, states=0)
         start = _State(domain.start, *first)
-        seen, ways = {start}, deque([_Way(start, None, "", 0)])
+        seen, ways = {start}, deque([_SearchNode(start, None, "", 0)])
         while ways:
             way = ways.popleft()
             if domain.accepts(way.state.domain):
@@ -286,7 +286,7 @@ class Question:
                 if len(seen) >= budget:
                     return Found(found, is_complete=False, states=len(seen))
                 seen.add(state)
-                ways.append(_Way(state, way, letter, way.length + 1))
+                ways.append(_SearchNode(state, way, letter, way.length + 1))
         return Found(found, is_complete=True, states=len(seen))
 
     def flags_of(self, name: str) -> int:
@@ -319,7 +319,12 @@ class Question:
             self._globs.add(symbols, group)
 
     def _step(
-        self, state: _State, letter: str, domain: Hashable, aim: Aim, found: Mapping[Hashable, str]
+        self,
+        state: _State,
+        letter: str,
+        domain: Hashable,
+        aim: Target,
+        found: Mapping[Hashable, str],
     ) -> _State | None:
         """Return the state after one more letter, None where it leads to nothing."""
         node, flags = state.node, state.flags
@@ -332,7 +337,7 @@ class Question:
         return None if settled is None else _State(domain, *settled)
 
     def _settled(
-        self, aim: Aim, found: Mapping[Hashable, str], node: int, flags: int, places: int
+        self, aim: Target, found: Mapping[Hashable, str], node: int, flags: int, places: int
     ) -> tuple[int, int, int] | None:
         """Drop what makes no difference any more; None where nothing looked for can come."""
         flags |= self._globs.flags(places & self._globs.sink_bits)

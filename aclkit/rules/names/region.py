@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
-from aclkit.rules.names.aim import Sort
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.cells import AFTER, BEFORE, BOTH, Defaults
 from aclkit.rules.names.compare import GAINED, CellChange, changes_between
@@ -19,6 +18,7 @@ from aclkit.rules.names.cover import SHARED
 from aclkit.rules.names.domain import Domain, domain_of
 from aclkit.rules.names.question import Found
 from aclkit.rules.names.symbols import EVERYTHING, Symbols
+from aclkit.rules.names.target import Classifier
 
 _MOST_TRIED: Final = 60
 """So many patterns are tried one by one for whether a region can do without them."""
@@ -136,7 +136,7 @@ strange: not of the region, though within and not left out.
 
 
 @cache
-def _aim(defaults: Defaults, kind: str, aim: int) -> Sort:
+def _aim(defaults: Defaults, kind: str, aim: int) -> Classifier:
     change = changes_between(defaults)
 
     def sort(flags: int) -> str | None:
@@ -152,7 +152,7 @@ def _aim(defaults: Defaults, kind: str, aim: int) -> Sort:
         }[aim]
         return SHARED if is_of_pattern and is_true else None
 
-    return Sort(change.size + _MORE, sort)
+    return Classifier(change.size + _MORE, sort)
 
 
 def _fewest(

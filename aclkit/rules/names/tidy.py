@@ -14,8 +14,8 @@ from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.needless import Leftover, find_cover, is_idle, is_reached_by_others
-from aclkit.rules.names.others import Others
+from aclkit.rules.names.overlap_index import OverlapIndex
+from aclkit.rules.names.redundancy import Leftover, find_cover, is_idle, is_reached_by_others
 from aclkit.rules.names.rows import Row, Rules, operations_of, operations_to_come, rows_of
 from aclkit.rules.names.symbols import EVERYTHING, is_plain, start_of
 
@@ -130,7 +130,7 @@ class _Tidier:
         self._semantics, self._work = rules.semantics, work
         self._is_open = rules.settings.allow_everyone
         supers = rules.settings.super_users
-        self._others = Others(rows, rules.semantics, budget, supers)
+        self._others = OverlapIndex(rows, rules.semantics, budget, supers)
         self._reasons = {row: reasons(row.acl) for row in rows}
         self._alive = dict.fromkeys(self.rows)
         self._made: list[Row] = []

@@ -13,11 +13,11 @@ from aclkit.model.counting import number_of
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.phrases import few, listed
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.change_regions import Party, RegionChange, fold
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import GAINED, LOST, Difference
-from aclkit.rules.names.openings import Opening, Party, fold
 from aclkit.rules.names.region import Region
-from aclkit.rules.names.reread import Reread
+from aclkit.rules.names.semantics_diff import SemanticsChange
 from aclkit.rules.names.symbols import (
     EVERYTHING,
     ONE,
@@ -104,12 +104,12 @@ def way_out(budget: Budget) -> str:
     return f"to raise the search limit: {budget.to_raise}"
 
 
-def opening_words(opening: Opening) -> str:
+def opening_words(opening: RegionChange) -> str:
     """Tell who gains or loses what on which names."""
     return f"{_parties_words(opening)}, on {names_words(opening)}"
 
 
-def reread_words(reread: Reread) -> str:
+def semantics_change_words(reread: SemanticsChange) -> str:
     """Write what an ACL does that is read otherwise, of each kind the most cells."""
     told = []
     for verb, kind in (("grants", GAINED), ("revokes", LOST)):
@@ -122,13 +122,13 @@ def reread_words(reread: Reread) -> str:
     return " and ".join(told if reread.is_known else [*told, "possibly has more effects"])
 
 
-def _parties_words(opening: Opening) -> str:
+def _parties_words(opening: RegionChange) -> str:
     who = "; ".join(party_words(party, opening.resource_type) for party in opening.parties[:_FEW])
     more = len(opening.parties) - _FEW
     return who if more <= 0 else f"{who} and {more:,} more such sets of operations"
 
 
-def names_words(opening: Opening) -> str:
+def names_words(opening: RegionChange) -> str:
     """Tell which names an opening is about."""
     regions = opening.regions
     if not regions:

@@ -1,10 +1,9 @@
 """Columns resource type and name → array of the ids of all patterns that match, by Arrow functions.
 
-A worker has all patterns, or those that its part of the names needs. The pickled index of all
-travels in the UDF's closure: Spark broadcasts a closure above one megabyte by itself, through
-Spark Connect too. A worker process unpickles it once, not once per task. For 100,000 patterns the
-pickled index is 4.2 MB and loads in 0.3 s; the bare patterns are 3.7 MB but take 0.6 s to load and
-index again, so the index is what is sent.
+The pickled index travels in the UDF's closure: Spark broadcasts a closure above one megabyte by
+itself, through Spark Connect too. A worker process unpickles it once, not once per task. For
+100,000 patterns the pickled index is 4.2 MB and loads in 0.3 s; the bare patterns are 3.7 MB but
+take 0.6 s to load and index again, so the index is what is sent.
 """
 
 from __future__ import annotations
@@ -17,9 +16,7 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined] # not in the stubs
-from pyspark.sql.types import ArrayType, IntegerType, StructType
 
-from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.runtime.arrow import rows_of
 
@@ -34,27 +31,6 @@ def with_matched_patterns(names: DataFrame, index: PatternIndex) -> DataFrame:
     """
     matched = match_patterns(index)("resource_type", "resource_name")
     return names.select("*", matched.alias(PATTERN_IDS))
-
-
-def with_patterns_of_parts(
-    names: DataFrame, patterns: DataFrame, semantics: Semantics
-) -> DataFrame:
-    """Add ``pattern_ids`` as ``with_matched_patterns`` does, each ``part`` by patterns of its own.
-
-    Args:
-        names: distinct resources, with the ``part`` that each is in.
-        patterns: (part, pattern_id, resource_type, pattern_type, text): those that may match a
-            name of the part.
-        semantics: how patterns match.
-    """
-
-    def matched(of_part: pa.Table, known: pa.Table) -> pa.Table:
-        columns = known.select(["pattern_id", "resource_type", "pattern_type", "text"])
-        ids = _ids(PatternIndex.build(rows_of(columns), semantics), of_part)
-        return of_part.append_column(PATTERN_IDS, ids)
-
-    schema = StructType([*names.schema.fields]).add(PATTERN_IDS, ArrayType(IntegerType()))
-    return names.groupBy("part").cogroup(patterns.groupBy("part")).applyInArrow(matched, schema)
 
 
 def _ids(index: PatternIndex, names: pa.Table) -> pa.Array:

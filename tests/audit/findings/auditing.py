@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding
 from aclkit.model.semantics import KIP_1042

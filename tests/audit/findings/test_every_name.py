@@ -13,9 +13,9 @@ from functools import cache
 import pytest
 
 from aclkit.audit.findings.any_host import find_any_host
+from aclkit.audit.findings.audit_input import AuditInput, Life
 from aclkit.audit.findings.deny_leaves_describe import find_deny_leaves_describe
 from aclkit.audit.findings.escalation import find_escalations
-from aclkit.audit.findings.facts import AuditInput, Life
 from aclkit.audit.findings.open_to_everyone import find_open_to_everyone
 from aclkit.audit.findings.over_broad import find_over_broad
 from aclkit.audit.findings.overridden import find_overridden

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.audit.findings.facts import Life
+from aclkit.audit.findings.audit_input import Life
 from aclkit.audit.findings.inherited_access import find_inherited_access
 from aclkit.audit.findings.orphan_principal import find_orphan_principals
 from aclkit.audit.findings.orphan_resource import find_orphan_resources

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from aclkit.audit.findings.facts import Life
+from aclkit.audit.findings.audit_input import Life
 from aclkit.audit.findings.registry import KINDS, find_all, find_readings
 from aclkit.audit.findings.sleeping_range import SLEEPING_RANGE
 from aclkit.model.acl import Acl

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from aclkit.audit.findings.audit_input import AuditInput, Life
 from aclkit.audit.findings.broker_settings_differ import BROKER_SETTINGS_DIFFER
-from aclkit.audit.findings.facts import AuditInput, Life
 from aclkit.audit.findings.reading_changed import READING_CHANGED
 from aclkit.audit.findings.readings import DUPLICATE_ACL, READS_DIFFERENTLY, UNKNOWN_CODE
 from aclkit.audit.findings.registry import KINDS, REGISTRY, Finder, find_all

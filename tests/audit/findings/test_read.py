@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from aclkit.audit.findings.facts import Life
+from aclkit.audit.findings.audit_input import Life
 from aclkit.audit.findings.read import audit_of
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from tests.questions.query import small_warehouse as small
 from tests.upgrading import ROLLING, broker_table
 
@@ -16,7 +16,7 @@ EVERYONE = BrokerSettings(allow_everyone=True)
 
 
 def read(root, versions, **options):
-    store = SimpleNamespace(place=Place(str(root)), versions=versions, rewrite=None)
+    store = SimpleNamespace(place=Location(str(root)), versions=versions, rewrite=None)
     return audit_of(store, small.CLUSTER, EVERYONE, KIP_1042, **options)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.redundant import find_redundant
 from aclkit.audit.findings.registry import find_all
 from aclkit.audit.findings.shadowed import find_shadowed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.audit.findings.facts import AuditInput, Life
+from aclkit.audit.findings.audit_input import AuditInput, Life
 from aclkit.audit.findings.registry import find_all
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from tests.benchmarks.shapes import B1, B2, build

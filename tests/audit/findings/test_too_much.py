@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from aclkit.audit.findings.any_host import find_any_host
-from aclkit.audit.findings.facts import Life
+from aclkit.audit.findings.audit_input import Life
 from aclkit.audit.findings.glob_lookalike import find_glob_lookalikes
 from aclkit.audit.findings.open_to_everyone import find_open_to_everyone
 from aclkit.audit.findings.over_broad import find_over_broad

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aclkit.audit.serve.rows import Chip, fold_what, fold_who, in_words, lines_of
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.questions.query.decisions import Decisions
-from aclkit.questions.query.fold import Alike, Line
+from aclkit.questions.query.group_rows import Alike, Line
 
 HOSTS = frozenset("abcdef")
 

@@ -12,14 +12,14 @@ from urllib.parse import quote
 import pytest
 
 from aclkit.audit.serve.app import LONGEST_FIELD, Limits
-from aclkit.audit.serve.guard import LONGEST_QUERY
+from aclkit.audit.serve.middleware import LONGEST_QUERY
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.resource import Resource
 from aclkit.model.visible import visible
 from aclkit.questions.query.access import what_can, who_can
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.words import why_sentence
-from aclkit.runtime import user_file
+from aclkit.runtime import safe_read
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from tests.audit.reports.made import HOSTILE, IMAGE
@@ -267,7 +267,7 @@ def test_an_address_that_is_taken_and_a_token_others_may_read_are_refused(wareho
 def test_a_token_comes_from_a_pipe_that_ends_and_one_that_does_not_is_refused(
     warehouse, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(user_file, "PATIENCE", 0.2)
+    monkeypatch.setattr(safe_read, "PATIENCE", 0.2)
     pipe = tmp_path / "token"
     os.mkfifo(pipe, 0o600)
     refused = pytest.raises(UsageError, match=r"Cannot read the token.* did not end within 0.2 s")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
+import socket
+import ssl
 import threading
 import time
 from contextlib import contextmanager
@@ -16,6 +18,7 @@ from aclkit.errors import SurroundingsError, UsageError
 from aclkit.kafka.client.config import client_config
 from aclkit.model.facts import ADD_ACL
 from aclkit.pipeline.sources.live import read_live
+from tests.kafka.client import stores
 from tests.pipeline.sources.fake_broker import fake_broker
 
 pytestmark = pytest.mark.timeout(60)
@@ -25,7 +28,7 @@ MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
 
 
 @contextmanager
-def endpoint(status=200, body=None, headers=(), delay=0.0):
+def endpoint(status=200, body=None, headers=(), delay=0.0, tls=None):
     """Run a token endpoint; yields its URL and the requests that it got."""
     asked = []
     told = {"access_token": "t0k3n", "token_type": "Bearer"} if body is None else body
@@ -47,6 +50,8 @@ def endpoint(status=200, body=None, headers=(), delay=0.0):
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()
     try:
@@ -135,6 +140,42 @@ def test_a_refused_client_is_named_as_such(status):
 def test_an_answer_without_a_token_is_refused(body):
     with endpoint(body=body) as (url, _), pytest.raises(SurroundingsError, match="access_token"):
         fetched(config(url, OLD))
+
+
+@pytest.fixture
+def tls(tmp_path):
+    """An endpoint's TLS; its certificate is of 127.0.0.1 and localhost."""
+    key, certificate = stores.identity("server")
+    (tmp_path / "server.pem").write_text(stores.pem_key(key) + stores.pem(certificate))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "server.pem")
+    return context
+
+
+def trusting(name):
+    pem = stores.pem(stores.authority(name)[1]).replace("\n", "\\n")
+    return f"{OLD} ssl.truststore.type='PEM' ssl.truststore.certificates='{pem}'"
+
+
+def test_an_endpoint_with_tls_is_trusted_as_the_configuration_says(tls):
+    with endpoint(tls=tls) as (url, _):
+        https = url.replace("http://", "https://")
+        assert fetched(config(https, trusting("ca"))).token() == "t0k3n"
+        with pytest.raises(SurroundingsError, match=r"cannot connect .*CERTIFICATE_VERIFY_FAILED"):
+            fetched(config(https, trusting("other")))
+
+
+def test_the_name_of_an_endpoint_counts_unless_the_configuration_says_otherwise(tls, monkeypatch):
+    find = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda _, *rest, **more: find("127.0.0.1", *rest, **more)
+    )
+    with endpoint(tls=tls) as (url, _):
+        other = url.replace("http://127.0.0.1", "https://other.example")
+        with pytest.raises(SurroundingsError, match="Hostname mismatch"):
+            fetched(config(other, trusting("ca")))
+        anyone = trusting("ca") + " ssl.endpoint.identification.algorithm=''"
+        assert fetched(config(other, anyone)).token() == "t0k3n"
 
 
 def test_no_redirect_is_followed():

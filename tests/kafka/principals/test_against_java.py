@@ -13,7 +13,7 @@ from aclkit.errors import UsageError
 from aclkit.kafka.principals.attribute_types import KEYWORDS
 from aclkit.kafka.principals.distinguished_name import parse_name, render_name
 from aclkit.kafka.principals.x500 import X500Builder
-from aclkit.runtime.surroundings import require_java
+from aclkit.runtime.environment import require_java
 
 FIELD = Path(__file__).parents[2] / "data" / "field" / "11-subject-oid"
 TYPES = (*(kind for kind in KEYWORDS if kind != "DC"), "emailAddress", "EMAIL", "serialNumber",

@@ -8,8 +8,8 @@ import pytest
 
 from aclkit.errors import SurroundingsError
 from aclkit.kafka.verify.jars import JARS_OF, NEWEST, VERSIONS, class_path
+from aclkit.runtime.environment import jar_folder
 from aclkit.runtime.jars import wrong_jars
-from aclkit.runtime.surroundings import jar_folder
 
 
 def test_they_lie_beside_deltas_and_not_among_them(tmp_path):

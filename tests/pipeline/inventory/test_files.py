@@ -121,13 +121,32 @@ def test_parquet_is_read(read, tmp_path):
     assert (second.name, second.attributes) == ("0:0:0:0:0:0:0:1", {})
 
 
-def test_delta_folder_is_read_at_its_newest_version(spark, tmp_path):
+def test_delta_folder_is_read_at_its_newest_version(tmp_path):
     path = str(tmp_path / "staff")
     write_deltalake(path, pa.table({"principal": ["User:gone"]}))
     write_deltalake(path, pa.table({"principal": ["User:a"], "team": ["red"]}), mode="overwrite",
                     schema_mode="overwrite")  # fmt: skip
-    (entry,) = read_inventory(lambda: spark, path, PRINCIPALS)
-    assert (entry.name, entry.attributes) == ("User:a", {"team": "red"})
+    write_deltalake(path, pa.table({"principal": ["User:b"], "team": [None]}), mode="append")
+    first, second = sorted(read_inventory(None, path, PRINCIPALS), key=lambda one: one.name)
+    assert (first.name, first.attributes) == ("User:a", {"team": "red"})
+    assert (second.name, second.attributes) == ("User:b", {})
+
+
+def test_a_delta_folder_without_rows_has_its_columns_checked_all_the_same(tmp_path):
+    path = str(tmp_path / "staff")
+    write_deltalake(path, pa.table({"host": pa.array([], pa.string())}))
+    assert read_inventory(None, path, HOSTS) == []
+    with pytest.raises(UsageError, match="staff: expected columns principal, found host"):
+        read_inventory(None, path, PRINCIPALS)
+
+
+def test_a_delta_folder_whose_files_lack_a_column_is_read_by_spark(spark, tmp_path):
+    path = str(tmp_path / "staff")
+    rows = pa.table({"principal": ["User:a", "User:b"], "team": ["red", "blue"]})
+    write_deltalake(path, rows, partition_by=["team"])
+    found = read_inventory(lambda: spark, path, PRINCIPALS)
+    teams = {one.name: one.attributes for one in found}
+    assert teams == {"User:a": {"team": "red"}, "User:b": {"team": "blue"}}
 
 
 @pytest.mark.parametrize(

@@ -402,9 +402,10 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_a_delta_folder_is_counted_before_it_is_collected(spark, tmp_path, monkeypatch):
+def test_a_delta_folder_is_counted_before_spark_collects_it(spark, tmp_path, monkeypatch):
     path = str(tmp_path / "staff")
-    write_deltalake(path, pa.table({"Principal": ONE * 4, "team": ["red"] * 4}))
+    rows = pa.table({"Principal": ONE * 4, "team": ["red"] * 4})
+    write_deltalake(path, rows, partition_by=["team"])
     (entry,) = read_inventory(lambda: spark, path, PRINCIPALS)
     assert (entry.name, entry.attributes) == ("User:a", {"team": "red"})
     for name, limit in (("MOST_ROWS", 3), ("LARGEST_DATA", 20)):
@@ -412,3 +413,16 @@ def test_a_delta_folder_is_counted_before_it_is_collected(spark, tmp_path, monke
             patch.setattr(files, name, limit)
             with pytest.raises(UsageError, match=r"staff: expected at most .*, found more"):
                 read_inventory(lambda: spark, path, PRINCIPALS)
+
+
+def test_the_files_of_a_delta_folder_are_read_together_up_to_the_limits(tmp_path, monkeypatch):
+    path = str(tmp_path / "staff")
+    for _ in range(2):
+        write_deltalake(path, pa.table({"Principal": ONE * 2, "team": ["red"] * 2}), mode="append")
+    (entry,) = read_inventory(None, path, PRINCIPALS)
+    assert (entry.name, entry.attributes) == ("User:a", {"team": "red"})
+    for name, limit in (("MOST_ROWS", 3), ("LARGEST_DATA", 20)):
+        with monkeypatch.context() as patch:
+            patch.setattr(sheet, name, limit)
+            with pytest.raises(UsageError, match=r"staff: expected at most .*, found "):
+                read_inventory(None, path, PRINCIPALS)

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+import pyarrow as pa
 
-from aclkit.model.acl import Acl
+from aclkit.model.acl import BINDING, Acl
 from aclkit.model.facts import ADD_ACL, FACT, RANGE, RECORD, REJECT, SNAPSHOT, SPARK_DDL
-from aclkit.pipeline.replay.fold import BINDING, SPANS_DDL, STRETCHES_DDL
-from aclkit.runtime.frame import local_frame
+from aclkit.pipeline.replay.engine import Engine
+from aclkit.runtime.arrow import arrow_table
+from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.schemas import TABLES
 from tests.factories import acl
-from tests.pipeline.explain.frames import must_hold
 
 Row = dict[str, Any]
 
@@ -77,34 +77,37 @@ def source_reject(reason: str, log_offset: int | None = None) -> Row:
     return {"kind": REJECT, "source": "log", "reason": reason, "log_offset": log_offset}
 
 
-def table(spark: SparkSession, name: str, rows: Iterable[Row]) -> DataFrame:
+def table(engine: Engine[Any], name: str, rows: Iterable[Row]) -> Any:
     """Rows of a table; what a row does not name is null."""
-    return _frame(spark, TABLES[name].ddl, rows)
+    return engine.rows(name, _values(TABLES[name].ddl, rows))
 
 
-def source_rows(spark: SparkSession, *rows: Row) -> DataFrame:
+def source_rows(engine: Engine[Any], *rows: Row) -> Any:
     """Rows as a source yields them."""
-    return _frame(spark, SPARK_DDL, rows)
+    return engine.source_rows(_values(SPARK_DDL, rows))
 
 
-def must_be(frame: DataFrame, name: str, rows: Iterable[Row]) -> None:
-    """Compare a frame with a whole table, whatever the order of its rows."""
-    ddl = TABLES[name].ddl
-    must_hold(frame, _values(ddl, rows), ddl)
+def must_be(frame: Any, name: str, rows: Iterable[Row]) -> None:
+    """Compare a frame of either engine with a whole table, whatever the order of its rows."""
+    expected = arrow_table(_values(TABLES[name].ddl, rows), arrow_schema(name))
+    found = columns_of(frame)
+    assert found.schema.names == expected.schema.names
+    assert as_set(found.cast(expected.schema)) == as_set(expected)
 
 
-def stretches(spark: SparkSession, *rows: tuple[str, int, int]) -> DataFrame:
-    """The stretches of cluster c: (fact, from, to) each."""
-    return local_frame(spark, [("c", *row) for row in rows], STRETCHES_DDL)
+def columns_of(frame: Any) -> pa.Table:
+    """A frame of either engine as columns."""
+    return frame if isinstance(frame, pa.Table) else frame.toArrow()
 
 
-def spans(spark: SparkSession, *rows: tuple[int, int, str]) -> DataFrame:
-    """The transactions of cluster c: (begin, end, outcome) each."""
-    return local_frame(spark, [("c", *row) for row in rows], SPANS_DDL)
+def rows_of(frame: Any) -> list[tuple[Any, ...]]:
+    """The rows of a frame of either engine."""
+    return [tuple(row.values()) for row in columns_of(frame).to_pylist()]
 
 
-def _frame(spark: SparkSession, ddl: str, rows: Iterable[Row]) -> DataFrame:
-    return local_frame(spark, _values(ddl, rows), ddl)
+def as_set(table: pa.Table) -> list[Any]:
+    """Rows in one order."""
+    return sorted(table.to_pylist(), key=repr)
 
 
 def _values(ddl: str, rows: Iterable[Row]) -> list[list[Any]]:

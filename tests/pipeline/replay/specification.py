@@ -1,7 +1,7 @@
 """Facts of one log → lifetimes and rejects, one fact after the other. Pure: the specification.
 
-``pipeline/replay/fold.py`` does the same for many ACLs at once, ``pipeline/replay/brokers.py`` for
-brokers; property tests hold them together.
+The engines of ``pipeline/replay`` do the same for many ACLs at once, ``pipeline/replay/brokers.py``
+for brokers; property tests hold them together.
 """
 
 from __future__ import annotations

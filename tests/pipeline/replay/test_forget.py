@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from aclkit.errors import UsageError
+from aclkit.pipeline.replay.engine import Offsets, Origin
 from aclkit.pipeline.replay.forget import (
-    Offsets,
-    Origin,
     extent_of,
     note_on,
     nothing_of,

@@ -19,8 +19,6 @@ from aclkit.model.facts import (
     SNAPSHOT,
     SourceRow,
 )
-from aclkit.pipeline.replay.checks import contradictions
-from aclkit.pipeline.replay.facts import broker_facts
 from aclkit.pipeline.replay.known import EpochMarker, KnownLog, ReplayOptions
 from aclkit.pipeline.replay.listed import Thing
 from aclkit.pipeline.replay.listing import listed_acls, replay_listing
@@ -28,18 +26,18 @@ from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.replay import replay_log
 from aclkit.pipeline.replay.transactions import Marker
 from aclkit.pipeline.sources.listing import TOPICS, Listing
-from aclkit.runtime.frame import Steps
 from tests.factories import acl
-from tests.pipeline.explain.frames import must_hold
 from tests.pipeline.replay.frames import (
     added,
     at,
     binding_of,
+    columns_of,
     fact,
     life,
     listed,
     must_be,
     reject,
+    rows_of,
     source_fact,
     source_range,
     source_reject,
@@ -48,112 +46,104 @@ from tests.pipeline.replay.frames import (
 )
 
 
-@pytest.fixture
-def steps(spark):
-    with Steps() as kept:
-        yield kept
-
-
 def known_log(
-    spark, *, facts=(), history=(), rejects=(), ranges=(), markers=(), head=None, **brokers
+    engine, *, facts=(), history=(), rejects=(), ranges=(), markers=(), head=None, **brokers
 ):
     return KnownLog(
         cluster_id="c",
         ranges=[Range(*each) for each in ranges],
         markers=markers,
         head=head,
-        facts=table(spark, "acl_log", facts),
-        history=table(spark, "acl_history", history),
-        rejects=table(spark, "acl_reject", rejects),
+        facts=table(engine, "acl_log", facts),
+        history=table(engine, "acl_history", history),
+        rejects=table(engine, "acl_reject", rejects),
         **brokers,
     )
 
 
-def removed(frame, condition):
+def removed(engine, frame, conditions):
     """The facts that go: (offset, id)."""
-    if condition is None:
-        return set()
-    return {(row.log_offset, row.acl_id) for row in frame.where(condition).collect()}
+    gone = columns_of(engine.only(frame, *conditions)).to_pylist()
+    return {(row["log_offset"], row["acl_id"]) for row in gone}
 
 
-def test_a_log_that_is_new_becomes_facts_history_rejects_and_ranges(spark, steps):
+def test_a_log_that_is_new_becomes_facts_history_rejects_and_ranges(engine):
     rows = [added(0, "a"), fact(2, REMOVE_ACL, acl_id="a"), added(3, "b")]
-    came = source_rows(spark, *map(source_fact, rows), source_range(0, 5), source_reject("bad", 4))
-    done = replay_log(known_log(spark), came, ReplayOptions(), steps)
+    came = source_rows(engine, *map(source_fact, rows), source_range(0, 5), source_reject("bad", 4))
+    done = replay_log(engine, known_log(engine), came, ReplayOptions())
     must_be(done.added, "acl_log", rows)
     must_be(done.tables["acl_history"], "acl_history", [life("a", 0, 2), life("b", 3)])
     must_be(done.tables["acl_reject"], "acl_reject", [reject("bad", 4)])
     must_be(done.tables["resource_lifetime"], "resource_lifetime", [])
     must_be(done.tables["principal_lifetime"], "principal_lifetime", [])
     assert (done.fact_count, done.ranges) == (3, [Range(0, 5, 1, RECORD)])
-    assert (done.plan.itinerary.head, done.removed, done.moved) == (5, None, None)
+    assert (done.plan.itinerary.head, done.removed, done.moved) == (5, (), None)
 
 
-def test_a_log_that_is_known_leaves_everything_as_it_is(spark, steps):
+def test_a_log_that_is_known_leaves_everything_as_it_is(engine):
     before = known_log(
-        spark, facts=[added(1, "a")], history=[life("a", 1)], ranges=[(0, 5, 1, RECORD)], head=5
+        engine, facts=[added(1, "a")], history=[life("a", 1)], ranges=[(0, 5, 1, RECORD)], head=5
     )
-    again = source_rows(spark, source_fact(added(1, "a", source="copy")), source_range(0, 5))
-    done = replay_log(before, again, ReplayOptions(), steps)
-    assert (done.fact_count, done.added, done.removed, done.tables) == (0, None, None, {})
+    again = source_rows(engine, source_fact(added(1, "a", source="copy")), source_range(0, 5))
+    done = replay_log(engine, before, again, ReplayOptions())
+    assert (done.fact_count, done.added, done.removed, done.tables) == (0, None, (), {})
     assert (done.ranges, list(done.findings), done.plan.itinerary.head) == (None, [], 5)
 
 
-def test_history_is_computed_of_known_facts_and_new_ones(spark, steps):
-    before = known_log(spark, facts=[added(1, "a")], ranges=[(0, 3, 1, RECORD)], head=3)
+def test_history_is_computed_of_known_facts_and_new_ones(engine):
+    before = known_log(engine, facts=[added(1, "a")], ranges=[(0, 3, 1, RECORD)], head=3)
     gone = fact(4, REMOVE_ACL, acl_id="a")
-    more = source_rows(spark, source_fact(gone), source_range(3, 6))
-    done = replay_log(before, more, ReplayOptions(), steps)
+    more = source_rows(engine, source_fact(gone), source_range(3, 6))
+    done = replay_log(engine, before, more, ReplayOptions())
     must_be(done.added, "acl_log", [gone])
     must_be(done.tables["acl_history"], "acl_history", [life("a", 1, 4)])
     assert done.ranges == [Range(0, 6, 1, RECORD)]
 
 
-def test_a_transaction_that_ends_later_moves_its_known_records_and_takes_effect(spark, steps):
+def test_a_transaction_that_ends_later_moves_its_known_records_and_takes_effect(engine):
     before = known_log(
-        spark,
+        engine,
         facts=[fact(1, BEGIN_TXN), added(2, "a")],
         ranges=[(0, 3, 1, RECORD)],
         markers=[EpochMarker(Marker(1, BEGIN_TXN), 1)],
         head=3,
     )
     rows = [added(3, "b"), fact(4, END_TXN)]
-    more = source_rows(spark, *map(source_fact, rows), source_range(3, 5))
-    done = replay_log(before, more, ReplayOptions(), steps)
-    ddl = "cluster_id STRING, log_offset BIGINT, txn_offset BIGINT"
-    must_hold(done.moved, [("c", 2, 1)], ddl)
+    more = source_rows(engine, *map(source_fact, rows), source_range(3, 5))
+    done = replay_log(engine, before, more, ReplayOptions())
+    assert rows_of(done.moved) == [("c", 2, 1)]
     must_be(done.added, "acl_log", [{**rows[0], "txn_offset": 1}, rows[1]])
     lives = [life("a", 2, effective_offset=4), life("b", 3, effective_offset=4)]
     must_be(done.tables["acl_history"], "acl_history", lives)
 
 
-def test_a_higher_epoch_withdraws_the_tail_of_the_lower(spark, steps):
+def test_a_higher_epoch_withdraws_the_tail_of_the_lower(engine):
     facts = [added(1, "a"), added(4, "b"), fact(5, BEGIN_TXN)]
     before = known_log(
-        spark,
+        engine,
         facts=facts,
         ranges=[(0, 6, 1, RECORD)],
         markers=[EpochMarker(Marker(5, BEGIN_TXN), 1)],
         head=6,
     )
     new = added(4, "c", epoch=2)
-    more = source_rows(spark, source_fact(new), source_range(3, 8, epoch=2))
-    done = replay_log(before, more, ReplayOptions(), steps)
-    assert removed(before.facts, done.removed) == {(4, "b"), (5, None)}
+    more = source_rows(engine, source_fact(new), source_range(3, 8, epoch=2))
+    done = replay_log(engine, before, more, ReplayOptions())
+    assert removed(engine, before.facts, done.removed) == {(4, "b"), (5, None)}
     must_be(done.added, "acl_log", [new])
     must_be(done.tables["acl_history"], "acl_history", [life("a", 1), life("c", 4)])
     assert [(f.finding, f.subject) for f in done.findings] == [("log-diverged", "offsets 3–5")]
     assert done.plan.spans == ()
 
 
-def test_of_snapshots_within_the_log_only_those_that_contradict_it_are_kept(spark, steps):
+def test_of_snapshots_within_the_log_only_those_that_contradict_it_are_kept(engine):
     log = [added(1, "a"), added(2, "b")]
     right, wrong = [listed(3, "a"), listed(3, "b")], [listed(4, "a")]
     snapshots = (source_range(0, 3, 1, SNAPSHOT), source_range(0, 4, 1, SNAPSHOT))
     came = source_rows(
-        spark, *map(source_fact, [*log, *right, *wrong]), source_range(0, 5), *snapshots
+        engine, *map(source_fact, [*log, *right, *wrong]), source_range(0, 5), *snapshots
     )
-    done = replay_log(known_log(spark), came, ReplayOptions(), steps)
+    done = replay_log(engine, known_log(engine), came, ReplayOptions())
     must_be(done.added, "acl_log", [*log, *wrong])
     assert done.ranges == [Range(0, 5, 1, RECORD), Range(0, 4, 1, SNAPSHOT)]
     assert done.fact_count == 2
@@ -164,40 +154,40 @@ def test_of_snapshots_within_the_log_only_those_that_contradict_it_are_kept(spar
     assert found.acl_ids == ("b",)
 
 
-def test_a_snapshot_that_bridged_a_gap_goes_when_the_gap_is_read(spark, steps):
+def test_a_snapshot_that_bridged_a_gap_goes_when_the_gap_is_read(engine):
     before = known_log(
-        spark,
+        engine,
         facts=[listed(4, "a"), added(5, "b")],
         ranges=[(4, 6, 1, RECORD), (0, 4, 1, SNAPSHOT)],
         head=6,
     )
-    more = source_rows(spark, source_fact(added(2, "a")), source_range(0, 4))
-    done = replay_log(before, more, ReplayOptions(), steps)
-    assert removed(before.facts, done.removed) == {(4, "a")}
+    more = source_rows(engine, source_fact(added(2, "a")), source_range(0, 4))
+    done = replay_log(engine, before, more, ReplayOptions())
+    assert removed(engine, before.facts, done.removed) == {(4, "a")}
     must_be(done.tables["acl_history"], "acl_history", [life("a", 2), life("b", 5)])
     assert done.ranges == [Range(0, 6, 1, RECORD)]
 
 
-def test_another_log_is_refused(spark, steps):
-    before = known_log(spark, facts=[added(1, "a")], ranges=[(0, 3, 1, RECORD)], head=3)
-    other = source_rows(spark, source_fact(added(1, "b")), source_range(0, 3))
+def test_another_log_is_refused(engine):
+    before = known_log(engine, facts=[added(1, "a")], ranges=[(0, 3, 1, RECORD)], head=3)
+    other = source_rows(engine, source_fact(added(1, "b")), source_range(0, 3))
     with pytest.raises(DataError, match="This source is not the log"):
-        replay_log(before, other, ReplayOptions(), steps)
+        replay_log(engine, before, other, ReplayOptions())
 
 
-def test_history_that_is_not_of_these_facts_is_computed_again(spark, steps):
-    before = known_log(spark, facts=[added(1, "a")], ranges=[(0, 3, 1, RECORD)], head=None)
-    done = replay_log(before, source_rows(spark), ReplayOptions(), steps)
+def test_history_that_is_not_of_these_facts_is_computed_again(engine):
+    before = known_log(engine, facts=[added(1, "a")], ranges=[(0, 3, 1, RECORD)], head=None)
+    done = replay_log(engine, before, source_rows(engine), ReplayOptions())
     must_be(done.tables["acl_history"], "acl_history", [life("a", 1)])
 
 
-def test_a_snapshot_contradicts_history_by_what_it_lacks_adds_or_says_otherwise(spark):
+def test_a_snapshot_contradicts_history_by_what_it_lacks_adds_or_says_otherwise(engine):
     history = [life("a", 1), life("b", 2, 8), life("c", 9)]
     changed = {**listed(10, "c"), "host": "10.0.0.1"}
     facts = [*(listed(n, "a") for n in (5, 10)), listed(5, "b"), changed, listed(7, "a")]
-    frames = (table(spark, "acl_log", facts), table(spark, "acl_history", history))
-    assert contradictions(*frames, [5, 7, 10]) == {7: ["b"], 10: ["c"]}
-    assert contradictions(*frames, [3]) == {3: ["a", "b"]}
+    frames = (table(engine, "acl_log", facts), table(engine, "acl_history", history))
+    assert engine.contradictions(*frames, [5, 7, 10]) == {7: ["b"], 10: ["c"]}
+    assert engine.contradictions(*frames, [3]) == {3: ["a", "b"]}
 
 
 def registered(offset, broker_id, level, **columns):
@@ -208,72 +198,72 @@ def levels(brokers):
     return None if brokers is None else [(b.broker_id, b.max_level) for b in brokers.brokers]
 
 
-def test_the_brokers_of_a_log_are_known_and_whether_ranges_decide_is_noted(spark, steps):
+def test_the_brokers_of_a_log_are_known_and_whether_ranges_decide_is_noted(engine):
     rows = [registered(1, 1, 33), registered(2, 2, 29)]
-    came = source_rows(spark, *map(source_fact, rows), source_range(0, 5))
-    done = replay_log(known_log(spark), came, ReplayOptions(), steps)
+    came = source_rows(engine, *map(source_fact, rows), source_range(0, 5))
+    done = replay_log(engine, known_log(engine), came, ReplayOptions())
     assert levels(done.brokers) == [(1, 33), (2, 29)]
     (note,) = done.notes
     assert note.startswith("Brokers read hosts such as 10.0.0.0/8 differently")
     # Another time nothing is new.
     before = known_log(
-        spark, facts=rows, ranges=[(0, 5, 1, RECORD)], head=5, brokers=done.brokers,
-        broker_facts=broker_facts(table(spark, "acl_log", rows)),
+        engine, facts=rows, ranges=[(0, 5, 1, RECORD)], head=5, brokers=done.brokers,
+        broker_facts=engine.broker_facts(table(engine, "acl_log", rows)),
     )  # fmt: skip
-    again = replay_log(before, came, ReplayOptions(), steps)
+    again = replay_log(engine, before, came, ReplayOptions())
     assert (again.fact_count, again.tables, again.brokers, again.notes) == (0, {}, None, ())
 
 
-def test_brokers_of_a_tail_that_was_never_committed_are_withdrawn(spark, steps):
+def test_brokers_of_a_tail_that_was_never_committed_are_withdrawn(engine):
     rows = [registered(1, 1, 29), registered(4, 1, 33)]
     before = known_log(
-        spark, facts=rows, ranges=[(0, 6, 1, RECORD)], head=6,
-        broker_facts=broker_facts(table(spark, "acl_log", rows)),
+        engine, facts=rows, ranges=[(0, 6, 1, RECORD)], head=6,
+        broker_facts=engine.broker_facts(table(engine, "acl_log", rows)),
     )  # fmt: skip
-    more = source_rows(spark, source_range(3, 8, epoch=2))
-    assert levels(replay_log(before, more, ReplayOptions(), steps).brokers) == [(1, 29)]
+    more = source_rows(engine, source_range(3, 8, epoch=2))
+    assert levels(replay_log(engine, before, more, ReplayOptions()).brokers) == [(1, 29)]
 
 
-def passed_over(spark, *facts, head=6):
+def passed_over(engine, *facts, head=6):
     """A log whose brokers an older aclkit passed over."""
     ranges = [(0, head, 1, RECORD)]
-    return known_log(spark, facts=facts, ranges=ranges, head=head, has_brokers=False)
+    return known_log(engine, facts=facts, ranges=ranges, head=head, has_brokers=False)
 
 
-def test_brokers_that_were_passed_over_come_with_the_next_reading_of_the_whole_log(spark, steps):
+def test_brokers_that_were_passed_over_come_with_the_next_reading_of_the_whole_log(engine):
     rows = [added(1, "a"), registered(2, 1, 29)]
-    came = source_rows(spark, *map(source_fact, rows), source_range(0, 8))
-    done = replay_log(passed_over(spark, rows[0]), came, ReplayOptions(), steps)
+    came = source_rows(engine, *map(source_fact, rows), source_range(0, 8))
+    done = replay_log(engine, passed_over(engine, rows[0]), came, ReplayOptions())
     assert (levels(done.brokers), done.has_brokers, done.fact_count) == ([(1, 29)], True, 1)
 
 
-def test_what_follows_what_was_passed_over_does_not_tell_all_brokers(spark, steps):
-    came = source_rows(spark, source_fact(registered(7, 1, 33)), source_range(6, 9))
-    done = replay_log(passed_over(spark), came, ReplayOptions(), steps)
+def test_what_follows_what_was_passed_over_does_not_tell_all_brokers(engine):
+    came = source_rows(engine, source_fact(registered(7, 1, 33)), source_range(6, 9))
+    done = replay_log(engine, passed_over(engine), came, ReplayOptions())
     assert (done.brokers, done.has_brokers) == (None, False)
     (note,) = done.notes
     assert "is unknown" in note
     assert "An older aclkit skipped the brokers in the log" in note
 
 
-def test_a_snapshot_and_what_follows_it_tell_all_brokers(spark, steps):
+def test_a_snapshot_and_what_follows_it_tell_all_brokers(engine):
     listing = [registered(5, n, 29, fact=SNAPSHOT) for n in (1, 2)]
     rows = [*listing, registered(7, 1, 33)]
     came = source_rows(
-        spark, *map(source_fact, rows), source_range(0, 5, 1, SNAPSHOT), source_range(4, 9)
+        engine, *map(source_fact, rows), source_range(0, 5, 1, SNAPSHOT), source_range(4, 9)
     )
-    done = replay_log(passed_over(spark), came, ReplayOptions(), steps)
+    done = replay_log(engine, passed_over(engine), came, ReplayOptions())
     assert (levels(done.brokers), done.has_brokers) == ([(1, 33), (2, 29)], False)
     # The snapshot itself is spare, and read again the next time.
     must_be(done.added, "acl_log", [rows[2]])
 
 
-def test_what_was_told_by_a_snapshot_holds_as_long_as_the_log_does_not_grow(spark, steps):
+def test_what_was_told_by_a_snapshot_holds_as_long_as_the_log_does_not_grow(engine):
     one = Broker(broker_id=1, is_registered=True, min_level=7, max_level=33, since_offset=2)
-    before = replace(passed_over(spark), brokers=Brokers(brokers=(one,)))
-    same = replay_log(before, source_rows(spark), ReplayOptions(), steps)
+    before = replace(passed_over(engine), brokers=Brokers(brokers=(one,)))
+    same = replay_log(engine, before, source_rows(engine), ReplayOptions())
     assert (same.brokers, same.notes) == (None, ())
-    grown = replay_log(before, source_rows(spark, source_range(6, 8)), ReplayOptions(), steps)
+    grown = replay_log(engine, before, source_rows(engine, source_range(6, 8)), ReplayOptions())
     assert grown.brokers == Brokers()
 
 
@@ -282,13 +272,13 @@ ROW = SourceRow(kind="fact", source="list", record_type="ACCESS_CONTROL_ENTRY_RE
                 **binding_of(LISTED))  # fmt: skip
 
 
-def test_a_listing_enters_what_differs_from_what_is_alive(spark, steps):
+def test_a_listing_enters_what_differs_from_what_is_alive(engine):
     first = fact(0, acl_id="old", fact=LISTING, epoch=None, **binding_of(acl(principal="User:old")))
-    before = known_log(spark, facts=[first], ranges=[(0, 1, None, LISTING)], head=1)
+    before = known_log(engine, facts=[first], ranges=[(0, 1, None, LISTING)], head=1)
     topic = SourceRow(kind="fact", source="list", record_type=ADD_TOPIC, resource_name="t",
                       topic_id="id")  # fmt: skip
     listing = Listing(rows=(ROW, topic), told=frozenset({TOPICS}), notes=("missing",))
-    done = replay_listing(before, (["old"], []), listing, at(9), ReplayOptions(), steps)
+    done = replay_listing(engine, before, (["old"], []), listing, at(9), ReplayOptions())
     (new_id,) = listed_acls([ROW], "c")
     came = {"fact": LISTING, "epoch": None, "source": "list", "log_time": at(9)}
     must_be(
@@ -308,9 +298,9 @@ def test_a_listing_enters_what_differs_from_what_is_alive(spark, steps):
     )  # fmt: skip
 
 
-def test_a_listing_that_says_the_same_again_leaves_everything_as_it_is(spark, steps):
+def test_a_listing_that_says_the_same_again_leaves_everything_as_it_is(engine):
     (known_id,) = listed_acls([ROW], "c")
-    before = known_log(spark, ranges=[(0, 1, None, LISTING)], head=1)
+    before = known_log(engine, ranges=[(0, 1, None, LISTING)], head=1)
     alive = ([known_id], [Thing("GROUP", "g")])
-    done = replay_listing(before, alive, Listing(rows=(ROW,)), at(9), ReplayOptions(), steps)
+    done = replay_listing(engine, before, alive, Listing(rows=(ROW,)), at(9), ReplayOptions())
     assert (done.fact_count, done.added, done.tables, done.ranges) == (0, None, {}, None)

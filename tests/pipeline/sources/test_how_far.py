@@ -14,12 +14,13 @@ from aclkit.pipeline.replay.imprint import imprint_of
 from aclkit.pipeline.replay.intake import look_at, parse_source
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.sources import readers
-from aclkit.pipeline.sources.items import DUMP_LOG, RECORDS, SEGMENT, SNAPSHOT, WorkItem
+from aclkit.pipeline.sources.items import SEGMENT, SNAPSHOT, WorkItem
 from aclkit.pipeline.sources.readers import READERS, read_item, read_listing
+from aclkit.pipeline.sources.source_kinds import DUMP_LOG, RECORDS
 from aclkit.pipeline.sources.spark_source import AclkitSource
-from aclkit.runtime import reading
+from aclkit.runtime import read_progress
 from aclkit.runtime.progress import measure, step
-from aclkit.runtime.reading import HowFar, followed, size_of
+from aclkit.runtime.read_progress import ReadProgress, followed, size_of
 from tests.pipeline.sources.log_bytes import KRAFT
 from tests.pipeline.sources.test_readers import DATA, LISTING, NEWEST
 from tests.runtime.terminal import Terminal
@@ -27,7 +28,7 @@ from tests.runtime.terminal import Terminal
 RECORD = {"type": "REMOVE_ACCESS_CONTROL_ENTRY_RECORD", "version": 0, "offset": 1, "data": {}}
 
 
-class Heard(HowFar):
+class Heard(ReadProgress):
     """Keeps what is told."""
 
     def __init__(self, *_):
@@ -54,8 +55,8 @@ def samples(tmp_path):
 @pytest.fixture
 def terminal(log_to, monkeypatch):
     """Let somebody look, and be told each word at once."""
-    monkeypatch.setattr(reading, "_PAUSE", 0)
-    monkeypatch.setattr(reading, "_STEP", 1)
+    monkeypatch.setattr(read_progress, "_PAUSE", 0)
+    monkeypatch.setattr(read_progress, "_STEP", 1)
     return log_to(Terminal())
 
 
@@ -102,20 +103,17 @@ def test_a_task_that_nobody_follows_reads_all_the_same(samples):
     assert found == len(list(read_item(item)))
 
 
-def test_the_step_that_reads_a_source_is_followed_and_no_longer(samples, terminal, monkeypatch):
+def test_the_step_that_reads_a_source_is_followed_and_no_longer(samples, terminal):
     items = [WorkItem(kind=kind, path=str(path)) for kind, path in samples.items()]
     seen = []
 
-    def frame(_spark, _items, _early, board):
-        HowFar(board, 0).add(samples[SEGMENT].stat().st_size, 915)
+    def read(_items, board):
+        ReadProgress(board, 0).add(samples[SEGMENT].stat().st_size, 915)
         seen.append(measure())
-        return SimpleNamespace(unpersist=lambda: None), None
 
-    monkeypatch.setattr(source_rows, "_frame", frame)
-    monkeypatch.setattr(source_rows.facts, "raise_failures", lambda _: None)
-    intake = SimpleNamespace(items=items, early=None)
-    with source_rows.source_rows(None, intake, lambda _: True):
-        assert measure() == ""
+    engine = SimpleNamespace(read=read, failure=lambda _: None)
+    source_rows.source_rows(engine, SimpleNamespace(items=items), lambda _: True)
+    assert measure() == ""
     assert seen[0].startswith("0 of 4 files, 915 records read, ")
 
 
@@ -128,12 +126,12 @@ def test_a_packed_file_has_no_share_as_its_size_says_nothing():
 def test_what_is_read_before_spark_is_shown_with_how_far_it_is(what, terminal, monkeypatch):
     said = []
 
-    class Said(HowFar):
+    class Said(ReadProgress):
         def add(self, size, records=0):
             super().add(size, records)
             said.append(measure())
 
-    monkeypatch.setattr({"imprint": imprint, "listing": readers}[what], "HowFar", Said)
+    monkeypatch.setattr({"imprint": imprint, "listing": readers}[what], "ReadProgress", Said)
     if what == "imprint":
         imprint_of(look_at([parse_source(f"metadata-log:{KRAFT}")]), ReplayOptions())
         assert any(words.endswith("of the bytes") for words in said)

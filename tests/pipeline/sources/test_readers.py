@@ -8,9 +8,10 @@ from aclkit.errors import AclkitError, DataError, UsageError
 from aclkit.model.facts import FACT, REJECT
 from aclkit.pipeline.sources import metadata_log, readers
 from aclkit.pipeline.sources.files import read_bytes, require_file
-from aclkit.pipeline.sources.items import DUMP_LOG, RECORDS, SEGMENT, SNAPSHOT, WorkItem
+from aclkit.pipeline.sources.items import SEGMENT, SNAPSHOT, WorkItem
 from aclkit.pipeline.sources.metadata_log import list_metadata_log, read_cluster_id
 from aclkit.pipeline.sources.readers import READERS, read_item, read_listing
+from aclkit.pipeline.sources.source_kinds import DUMP_LOG, METADATA_LOG, RECORDS, SOURCE_KINDS
 from tests.pipeline.sources.log_bytes import DATA as SAMPLES
 from tests.pipeline.sources.log_bytes import KRAFT
 
@@ -158,3 +159,8 @@ def test_a_credential_in_a_uri_comes_into_no_row(uri, kind, monkeypatch):
         told = [str(error)]
     assert told
     assert not any("hunter2" in text for text in told)
+
+
+def test_every_kind_of_log_has_a_reader():
+    kinds = {kind.name for kind in SOURCE_KINDS.values() if kind.is_log} - {METADATA_LOG}
+    assert {SEGMENT, SNAPSHOT, *kinds} == {*READERS}

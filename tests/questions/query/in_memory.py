@@ -13,7 +13,7 @@ import duckdb
 from aclkit.model.acl import Acl
 from aclkit.warehouse.column_types import type_of_contract
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import TableFiles
@@ -76,7 +76,7 @@ def open_memory(
         started_at=began, finished_at=START, head_offset=head, settings_text=settings, counts={},
         notes=(), table_versions={"explain_ruling": 0},
     )  # fmt: skip
-    return connection, Published(place=Place("."), standing=(run,), job_run=TableFiles((), ()))
+    return connection, Published(place=Location("."), standing=(run,), job_run=TableFiles((), ()))
 
 
 @cache

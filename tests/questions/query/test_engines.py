@@ -13,7 +13,7 @@ from aclkit.questions.query import access
 from aclkit.questions.query.as_of import find_moment, read_timeline
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.why import explain_why
-from aclkit.warehouse.alive import acls_alive, times_added
+from aclkit.warehouse.acls_in_force import acls_in_force, times_added
 from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.sql import fetch, run_sql
@@ -152,8 +152,8 @@ def test_a_time_is_the_same_offset(both):
 
 
 def test_acls_alive_and_their_times_are_the_same(both):
-    assert alike(both, lambda tables, published: acls_alive(tables, published.run, ["acl-02"]))
-    assert alike(both, lambda tables, published: acls_alive(tables, published.run))
+    assert alike(both, lambda tables, published: acls_in_force(tables, published.run, ["acl-02"]))
+    assert alike(both, lambda tables, published: acls_in_force(tables, published.run))
     assert alike(both, lambda tables, _: times_added(tables, small.CLUSTER))
 
 

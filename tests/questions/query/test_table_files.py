@@ -8,14 +8,15 @@ from deltalake import Schema, write_deltalake
 
 from aclkit.errors import SurroundingsError
 from aclkit.warehouse.commits import Commit, changing, replace_files
-from aclkit.warehouse.place import Place
-from aclkit.warehouse.table_files import ask_files, columns_of, read_files
+from aclkit.warehouse.duck_beside import ask_files
+from aclkit.warehouse.location import Location
+from aclkit.warehouse.table_files import columns_of, read_files
 
 COMMIT = Commit("r", "aclkit/r/table", 1)
 
 
 def of(path):
-    return Place(str(path.parent))
+    return Location(str(path.parent))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA
 from aclkit.questions.query.access import who_can
 from aclkit.warehouse.duck import connect
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import open_warehouse, read_files, resolve_cluster, run_settings
 from aclkit.warehouse.schemas import TABLES
 from tests.questions.query import small_warehouse as small
@@ -58,7 +58,7 @@ def test_table_that_no_run_has_written_is_empty_with_the_columns_of_the_contract
 def test_types_of_an_unwritten_table_are_those_of_a_written_one(fresh, root):
     for table in TABLES.keys() - {"explain", "job_run"}:
         version = small.write_table(root, table, [])
-        written = read_files(Place(str(root)), table, version)
+        written = read_files(Location(str(root)), table, version)
         assert [(row[0], row[1]) for row in fresh.execute(f"DESCRIBE {table}").fetchall()] == list(
             written.columns
         )

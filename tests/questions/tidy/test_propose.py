@@ -11,9 +11,9 @@ from aclkit.questions.tidy import propose as module
 from aclkit.questions.tidy.candidates import MOST_NAMES, MOST_OF_A_CELL, candidates
 from aclkit.questions.tidy.propose import LEAST, Proposal, propose
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.change_regions import RegionChange
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.domain import TOPICS
-from aclkit.rules.names.openings import Opening
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.region import Region
 from aclkit.rules.names.rows import Rules
@@ -160,7 +160,7 @@ def _check(
             assert {(op, name) for op in shown for name in names} <= said
 
 
-def _operations(opened: Opening) -> set[str]:
+def _operations(opened: RegionChange) -> set[str]:
     return {operation for party in opened.parties for operation in party.operations}
 
 

@@ -11,14 +11,14 @@ import pytest
 from aclkit.questions.usage import log_file, source
 from aclkit.questions.usage.log_file import read_lines
 from aclkit.questions.usage.source import AuthorizerLogSource, read_file
-from aclkit.runtime import reading
+from aclkit.runtime import read_progress
 from aclkit.runtime.progress import measure
-from aclkit.runtime.reading import HowFar, followed, size_of
+from aclkit.runtime.read_progress import ReadProgress, followed, size_of
 from tests.questions.usage.pasts import LOG
 from tests.runtime.terminal import Terminal
 
 
-class Heard(HowFar):
+class Heard(ReadProgress):
     """Keeps what is told."""
 
     size = 0
@@ -38,8 +38,8 @@ def test_every_byte_on_the_disk_is_told(tmp_path, is_packed):
 
 
 def test_a_task_tells_its_lines_and_its_share(log_to, monkeypatch):
-    monkeypatch.setattr(reading, "_PAUSE", 0)
-    monkeypatch.setattr(reading, "_STEP", 1)
+    monkeypatch.setattr(read_progress, "_PAUSE", 0)
+    monkeypatch.setattr(read_progress, "_STEP", 1)
     monkeypatch.setattr(log_file, "_BUFFER", 4096)
     monkeypatch.setattr(source, "_ROWS_PER_BATCH", 100)
     log_to(Terminal())

@@ -9,7 +9,7 @@ import pytest
 
 from aclkit.model.semantics import KAFKA, KIP_1042, Semantics
 from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.cover import LEFT, covers, find_beside
+from aclkit.rules.names.cover import LEFT, covers, find_witness_outside
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.symbols import Symbols, of_pattern
 from aclkit.rules.patterns.match import pattern_matches
@@ -52,7 +52,7 @@ def test_what_several_leave_of_what_two_share_is_found_with_a_shortest_name(
             and pattern_matches(*other, name, read)
             and not any(pattern_matches(*each, name, read) for each in wide)
         ]
-        found = find_beside(within, rows(wide, read), domain, Budget())
+        found = find_witness_outside(within, rows(wide, read), domain, Budget())
         assert [len(name) for name in found.names.values()] == [len(name) for name in left[:1]]
         assert found.names.get(LEFT) is None or found.is_complete
 

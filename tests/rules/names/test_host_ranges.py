@@ -17,7 +17,7 @@ from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import Classes, classes_of_hosts
 from aclkit.rules.names.compare import EQUIVALENT, GAINED, MORE, compare
 from aclkit.rules.names.domain import HOSTS
-from aclkit.rules.names.least import least_hosts
+from aclkit.rules.names.minimal_classes import minimal_hosts
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.names.symbols import Symbols, of_host, range_of
 from aclkit.rules.names.words import host_words, pattern_text, pattern_words
@@ -171,7 +171,7 @@ def test_the_least_classes_of_a_range_are_those_of_fewest_texts(seed: int) -> No
     symbols = {of_host(text, BOTH) for text in texts}
     every = classes_of_hosts(symbols, Budget())
     assert every.is_complete
-    least = least_hosts(symbols, Budget())
+    least = minimal_hosts(symbols, Budget())
     for narrow in symbols:
         if range_of(narrow) is None:
             continue

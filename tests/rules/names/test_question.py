@@ -14,7 +14,6 @@ from interegular import parse_pattern
 from interegular.fsm import FSM
 
 from aclkit.model.semantics import KAFKA, KIP_1042, Semantics
-from aclkit.rules.names.aim import EverySet, MoreThan, Sort
 from aclkit.rules.names.domain import ANYTHING, HOSTS, PRINCIPALS, TOPICS, Domain
 from aclkit.rules.names.question import BUDGET, Found, Question
 from aclkit.rules.names.symbols import (
@@ -29,6 +28,7 @@ from aclkit.rules.names.symbols import (
     of_pattern,
     of_principal,
 )
+from aclkit.rules.names.target import Classifier, Minterms, MoreThan
 from aclkit.rules.patterns.match import host_matches, pattern_matches, principal_matches
 from tests.rules.names.world import names_up_to
 
@@ -86,7 +86,7 @@ def test_every_class_is_found_with_its_shortest_name(
     for _ in range(12):
         groups = draw_groups(chance, 4)
         question = Question(symbols_of(groups, resource_type, semantics), domain)
-        found = question.find(EverySet())
+        found = question.find(Minterms())
         assert found.is_complete
         shortest: dict[int, int] = {}
         for name in names:
@@ -105,7 +105,7 @@ def test_what_is_dropped_on_the_way_changes_no_answer() -> None:
     for _ in range(150):
         question = Question(symbols_of(draw_groups(chance, 4), "GROUP", KIP_1042), ANYTHING)
         classes = [chance.choice([None, None, "one", "two"]) for _ in range(16)]
-        few, every = question.find(Sort(4, classes.__getitem__)), question.find(EverySet())
+        few, every = question.find(Classifier(4, classes.__getitem__)), question.find(Minterms())
         lengths: dict[str, int] = {}
         for flags, name in every.names.items():
             kind = classes[int(str(flags))]
@@ -127,7 +127,7 @@ def test_principals_and_hosts_are_matched_as_the_rule_does() -> None:
         for _ in range(30):
             groups = [chance.sample(rows, 2) for _ in range(3)]
             written = [[s for t in group if (s := symbols(t, KIP_1042))] for group in groups]
-            found = Question(written, domain).find(EverySet())
+            found = Question(written, domain).find(Minterms())
             assert found.is_complete
             for flags, name in found.names.items():
                 assert domain.holds(name)
@@ -152,13 +152,13 @@ def test_the_longest_legal_name_ends_the_walk() -> None:
     longer = [("a" * 250, RUN)]
     question = Question([[(*"a" * 249, RUN)], [(*"a" * 250, RUN)]], TOPICS)
     assert prefix != longer
-    assert set(question.find(EverySet()).names) == {0, 1}
+    assert set(question.find(Minterms()).names) == {0, 1}
 
 
 def test_all_legal_letters_may_be_asked_for() -> None:
     letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
     starts = [(letter, RUN) for letter in letters]
-    left = Sort(1, lambda flags: None if flags else "left")
+    left = Classifier(1, lambda flags: None if flags else "left")
     assert not Question([starts], TOPICS).find(left).names
     assert Question([starts[1:]], TOPICS).find(left).names == {"left": "a"}
 
@@ -174,15 +174,17 @@ def test_all_legal_letters_may_be_asked_for() -> None:
     ids=["a row of any-ones", "long", "many runs", "many letters"],
 )
 def test_hostile_patterns_end_within_the_budget(patterns: list[Symbols]) -> None:
-    found = Question([patterns, [EVERYTHING]], ANYTHING).find(EverySet())
+    found = Question([patterns, [EVERYTHING]], ANYTHING).find(Minterms())
     assert found.states <= BUDGET
     assert found.is_complete or found.states == BUDGET
 
 
 def test_beyond_the_budget_it_says_that_it_is_not_complete() -> None:
     question = Question([[(RUN, "a", *[ONE] * 9)]], ANYTHING)
-    assert question.find(Sort(1, lambda flags: None), 0) == Found({}, is_complete=True, states=0)
-    small = question.find(Sort(1, lambda flags: flags or None), 8)
+    assert question.find(Classifier(1, lambda flags: None), 0) == Found(
+        {}, is_complete=True, states=0
+    )
+    small = question.find(Classifier(1, lambda flags: flags or None), 8)
     assert not small.is_complete
     assert not small.names
 
@@ -210,7 +212,9 @@ def check_against_automata(seed: int) -> None:
     narrow, wide = symbols_of(draw_groups(chance, 2), resource_type, semantics)
     legal = parse_pattern(LEGAL[resource_type]).to_fsm()
     left = reduce(FSM.__and__, [legal, automaton(narrow), automaton(wide).everythingbut()])
-    found = Question([narrow, wide], domain).find(Sort(2, lambda f: "left" if f == 1 else None))
+    found = Question([narrow, wide], domain).find(
+        Classifier(2, lambda f: "left" if f == 1 else None)
+    )
     assert found.is_complete
     strings = ("".join(map(str, letters)) for letters in left.strings())
     shortest = next((name for name in strings if name not in (".", "..") or domain != TOPICS), None)

@@ -9,9 +9,9 @@ import pytest
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.change_regions import openings
 from aclkit.rules.names.compare import GAINED, compare
 from aclkit.rules.names.domain import ANYTHING
-from aclkit.rules.names.openings import openings
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.region import Region, regions_of
 from aclkit.rules.names.symbols import EVERYTHING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aclkit.model.semantics import KIP_1042
-from aclkit.rules.patterns.columns import with_matched_patterns, with_patterns_of_parts
+from aclkit.rules.patterns.columns import with_matched_patterns
 from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.runtime.frame import local_frame
 
@@ -30,19 +30,6 @@ def test_every_name_gets_the_ids_of_all_patterns_that_match_it(spark):
     assert sorted(map(tuple, matched.collect()), key=repr) == sorted(
         ((*name, ids) for name, ids in zip(names, expected, strict=True)), key=repr
     )
-
-
-def test_each_part_is_matched_by_patterns_of_its_own(spark):
-    names = [(0, "TOPIC", "pay-in1"), (1, "TOPIC", "pay-in2"), (2, "TOPIC", "x")]
-    frame = local_frame(spark, names, "part INT, resource_type STRING, resource_name STRING")
-    patterns = local_frame(
-        spark,
-        [(0, *PATTERNS[1]), (0, *PATTERNS[3]), (1, *PATTERNS[0]), (1, *PATTERNS[2])],
-        "part INT, pattern_id INT, resource_type STRING, pattern_type STRING, text STRING",
-    )
-    matched = with_patterns_of_parts(frame, patterns, KIP_1042)
-    expected = [(*names[0], [1]), (*names[1], [0, 2]), (*names[2], [])]
-    assert sorted(map(tuple, matched.collect())) == expected
 
 
 def test_a_broadcast_index_answers_like_the_index_itself(spark):

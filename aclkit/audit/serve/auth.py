@@ -1,0 +1,198 @@
+"""A request's head → why it is refused, or who asks. Pure: what is compared with what.
+
+On loopback too a token is asked for, for other users of the machine reach it as well; a page of
+another site reaches it through the browser of somebody who may, so that the name it was asked by
+and the site that posts count. See docs/serve.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from http.cookies import CookieError, SimpleCookie
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from typing import Final
+from urllib.parse import urlsplit
+
+from aclkit.errors import UsageError
+
+Network = IPv4Network | IPv6Network
+
+LARGEST_POST: Final = 65_536
+READING: Final = ("GET", "HEAD")
+LEAST_TOKEN: Final = 32
+TOKEN_LETTERS: Final = frozenset(f"{string.ascii_letters}{string.digits}-_")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An HTTP status and the sentence that goes with it."""
+
+    status: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestHead:
+    """The head of a request: header names in lower case, and the address that it came from."""
+
+    method: str
+    headers: Mapping[str, str]
+    peer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Auth:
+    """Who may come in.
+
+    Attributes:
+        token: what the asker must know.
+        hosts: the names (with the port, where it is not the scheme's) that are served.
+        cookie: the cookie's name; cookies know no port, so that it holds one.
+        proxies: addresses whose ``user_header`` is believed.
+        user_header: in lower case.
+    """
+
+    token: str
+    hosts: frozenset[str]
+    cookie: str
+    proxies: Sequence[Network] = ()
+    user_header: str = "x-forwarded-user"
+
+    @property
+    def session(self) -> str:
+        """The cookie's value: who has it does not have the token."""
+        return hmac.new(self.token.encode(), b"aclkit serve: cookie", hashlib.sha256).hexdigest()
+
+    def refusal(self, asked: RequestHead) -> Refusal | None:
+        """Return why a request is refused whoever asks."""
+        host = asked.headers.get("host", "").lower()
+        if host not in self.hosts:
+            return Refusal(421, "Unknown host name. Start aclkit serve with --allow-host NAME.")
+        if asked.method in READING:
+            return None
+        if asked.method != "POST":
+            return Refusal(405, "Only GET, HEAD and POST are supported.")
+        if not _is_own(asked.headers, host):
+            return Refusal(403, "Forms are accepted only from this server's own pages.")
+        return _unfit_body(asked.headers)
+
+    def knows(self, token: str) -> bool:
+        """Whether this is the token; how long it takes tells nothing."""
+        return hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
+
+    def user(self, asked: RequestHead) -> str | None:
+        """Return who asks: a proxy's user, "token", or None for all others."""
+        has_token = self._has_cookie(asked) or self._has_bearer(asked)
+        if user := self._proxy_user(asked, has_token=has_token):
+            return user
+        return "token" if has_token else None
+
+    def _proxy_user(self, asked: RequestHead, *, has_token: bool) -> str | None:
+        """Return whom a trusted proxy names; from loopback any local user could, who has no token.
+
+        Other addresses' headers are as good as not there.
+        """
+        try:
+            address = ip_address(asked.peer)
+        except ValueError:
+            return None
+        if not any(address in network for network in self.proxies):
+            return None
+        return asked.headers.get(self.user_header) if has_token or not address.is_loopback else None
+
+    def _has_cookie(self, asked: RequestHead) -> bool:
+        try:
+            found = SimpleCookie(asked.headers.get("cookie", "")).get(self.cookie)
+        except CookieError:
+            return False
+        value = found.value if found else ""
+        return hmac.compare_digest(value.encode(errors="replace"), self.session.encode())
+
+    def _has_bearer(self, asked: RequestHead) -> bool:
+        scheme, _, token = asked.headers.get("authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and self.knows(token)
+
+
+def _is_own(headers: Mapping[str, str], host: str) -> bool:
+    """Whether a form comes from a page of this server, by both headers where there are both."""
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    if origin is None and site is None:
+        return False
+    try:
+        same = origin is None or urlsplit(origin).netloc.lower() == host
+    except ValueError:
+        return False
+    return same and site in (None, "same-origin")
+
+
+def _unfit_body(headers: Mapping[str, str]) -> Refusal | None:
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    length = headers.get("content-length", "")
+    if kind != "application/x-www-form-urlencoded":
+        return Refusal(415, "Forms must be application/x-www-form-urlencoded.")
+    if not (length.isascii() and length.isdigit()):
+        return Refusal(411, "Forms need a Content-Length header.")
+    if len(length) > len(str(LARGEST_POST)) or int(length) > LARGEST_POST:
+        return Refusal(413, f"Forms are limited to {LARGEST_POST:,} bytes.")
+    return None
+
+
+def parse_proxies(texts: Sequence[str]) -> tuple[Network, ...]:
+    """Read addresses and networks of proxies.
+
+    Raises:
+        UsageError: one is neither.
+
+    >>> parse_proxies(["10.0.0.7", "10.1.0.0/16"])
+    (IPv4Network('10.0.0.7/32'), IPv4Network('10.1.0.0/16'))
+    """
+    try:
+        return tuple(map(ip_network, texts))
+    except ValueError as error:
+        raise UsageError(
+            f"Invalid --trusted-proxy: {error}. Pass an address or a network such as 10.0.0.0/24."
+        ) from None
+
+
+def served_hosts(listen: str, port: int, more: Sequence[str]) -> frozenset[str]:
+    """Return the Host headers that are answered: this machine's own, and what a proxy is called.
+
+    >>> sorted(served_hosts("127.0.0.1", 80, ["ACL.example.org", "2001:DB8::0:7"]))
+    ['127.0.0.1', '127.0.0.1:80', '[2001:db8::7]', '[2001:db8::7]:80', '[::1]', '[::1]:80', \
+'acl.example.org', 'acl.example.org:80', 'localhost', 'localhost:80']
+    """
+    names = {"127.0.0.1", "localhost", "[::1]", host_to_open(listen)}
+    with_port = {f"{name}:{port}" for name in names}
+    # A browser leaves out the port of the scheme, and a proxy has one of its own.
+    said = {_written(name) for name in more}
+    return frozenset(
+        with_port | said | {f"{name}:{port}" for name in said} | (names if port == 80 else set())
+    )
+
+
+def host_to_open(listen: str) -> str:
+    """Return the host of the address to open for an address that is listened on.
+
+    One that stands for all of this machine's is none to ask by; of one that is bound to an
+    interface, browsers say the address alone.
+
+    >>> [host_to_open(listen) for listen in ("0.0.0.0", "::", "0:0::1", "fe80::1%eth0", "A.test")]
+    ['127.0.0.1', '[::1]', '[::1]', '[fe80::1]', 'a.test']
+    """
+    found = _written(listen)
+    if found.strip("[:].0"):
+        return found
+    return "[::1]" if ":" in found else "127.0.0.1"
+
+
+def _written(host: str) -> str:
+    """Write a host as browsers do: in small letters, IPv6 in brackets and as short as it can be."""
+    try:
+        found = ip_address(host.strip("[]").partition("%")[0])
+    except ValueError:
+        return host.lower()
+    return f"[{found}]" if found.version == 6 else str(found)

@@ -1,0 +1,127 @@
+"""A warehouse's folder → its newest published run, opened once and shared by all requests.
+
+A request takes one ``Snapshot`` and reads nothing else: whatever is published meanwhile, its
+answer is of one run. Who comes after that finds the newer one.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Final
+
+import duckdb
+
+from aclkit.audit.serve.result_cache import CachedTables, ResultCache
+from aclkit.errors import SurroundingsError
+from aclkit.questions.query.decisions import Where
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
+from aclkit.warehouse.location import Location
+from aclkit.warehouse.published import Published, deciding_run, open_warehouse
+from aclkit.warehouse.reader import Tables
+from aclkit.warehouse.storage import newest_version
+
+LOOK_EVERY: Final = 1.0
+"""Seconds between two looks at whether something was published."""
+
+HELD: Final = 256_000_000
+"""Bytes of files: tables that are no larger together are held in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One published run of a warehouse, open.
+
+    Attributes:
+        version: of the table that names the runs.
+        published: the warehouse as that version has it.
+        connection: over its tables; each request has a cursor of its own.
+        memory: what answers of the run have found so far.
+    """
+
+    version: int
+    published: Published
+    connection: duckdb.DuckDBPyConnection
+    memory: ResultCache = field(default_factory=ResultCache)
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """Return a connection to the same tables for one thread."""
+        return self.connection.cursor()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one request reads: a cluster of a snapshot, by a cursor of its own."""
+
+    snapshot: Snapshot
+    tables: Tables
+    cluster_id: str
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, cursor: duckdb.DuckDBPyConnection, cluster_id: str) -> Reading:
+        """Read by a cursor what is not remembered."""
+        return cls(snapshot, CachedTables(cursor, snapshot.memory), cluster_id)
+
+    @property
+    def published(self) -> Published:
+        """The warehouse."""
+        return self.snapshot.published
+
+    @property
+    def where(self) -> Where:
+        """Where a question is asked: its first arguments."""
+        return Where(self.tables, self.published, self.cluster_id)
+
+    @property
+    def run(self) -> PublishedRun:
+        """The run whose decisions on the cluster are published."""
+        return deciding_run(self.published, self.cluster_id)
+
+
+class LatestSnapshot:
+    """The newest published run of a warehouse; it looks at most once in ``LOOK_EVERY``."""
+
+    def __init__(self, warehouse: str) -> None:
+        """Open the newest run.
+
+        Raises:
+            UsageError: nothing is published.
+            SurroundingsError: it cannot be read.
+        """
+        self._warehouse = warehouse
+        self._lock = threading.Lock()
+        self._looked = time.monotonic()
+        self._snapshot = _open(warehouse)
+
+    def snapshot(self) -> Snapshot:
+        """Return the newest run; while one thread opens it the others go on with the one before.
+
+        Raises:
+            SurroundingsError: it cannot be read.
+        """
+        if time.monotonic() - self._looked >= LOOK_EVERY and self._lock.acquire(blocking=False):
+            try:
+                if _version(self._snapshot.published.place) != self._snapshot.version:
+                    self._snapshot = _open(self._warehouse)
+                self._looked = time.monotonic()
+            finally:
+                self._lock.release()
+        return self._snapshot
+
+
+def _open(warehouse: str) -> Snapshot:
+    # First: what is published between the two is opened now, and once more at the next look.
+    version = _version(Location(warehouse))
+    published = open_warehouse(warehouse)
+    return Snapshot(version, published, connect(published, held=HELD))
+
+
+def _version(place: Location) -> int:
+    """Return the newest version of ``job_run``; -1 where there is none."""
+    try:
+        newest = newest_version(place.files, JOB_RUN)
+    except OSError as error:
+        raise SurroundingsError(f"Cannot read {place.of_table(JOB_RUN)}: {error}") from error
+    return -1 if newest is None else newest

@@ -1,0 +1,1 @@
+"""A replay by Spark: for logs and tables that one process should not hold."""

@@ -1,0 +1,115 @@
+"""A path → a file that exists as a whole or not at all, without remains of a killed run."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
+from pathlib import Path
+from typing import BinaryIO, Final, TextIO, cast
+
+from aclkit.runtime.permissions import set_modes
+from aclkit.runtime.scratch import scratch
+from aclkit.runtime.signals import before_end
+from aclkit.runtime.uri import is_uri
+
+_SUFFIX: Final = ".part"
+_LONGEST_NAME: Final = 200
+"""Bytes of the file's own name in that of its part; a name may have 255."""
+
+
+def write_atomically(path: str | Path, text: str, *, for_everybody: bool = False) -> None:
+    """Write a text as ``open_atomically`` does."""
+    with open_atomically(path, for_everybody=for_everybody) as file:
+        file.write(text)
+
+
+@contextmanager
+def open_atomically(path: str | Path, *, for_everybody: bool = False) -> Iterator[TextIO]:
+    """Open a file so that a reader sees the old content or the new one, never a part.
+
+    Prometheus reads whatever it finds at the moment it looks. A link stays one. What is no file,
+    a pipe or a device, is written to: root could replace ``/dev/null``. A file that is replaced
+    keeps its mode. What a URI names is put into its store at the end, in one piece.
+
+    Args:
+        path: where: a path, or a URI.
+        for_everybody: others may read a new file; in a bucket the bucket's own rules decide.
+
+    Raises:
+        UsageError: no such kind of store is known.
+        OSError: it cannot be written.
+    """
+    if is_uri(str(path)):
+        with _put_at_the_end(str(path)) as file:
+            yield file
+        return
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        return
+    path = path.resolve()
+    _remove_left(path)
+    descriptor, part = _make_part(path)
+    try:
+        with (
+            before_end(lambda: part.unlink(missing_ok=True)),
+            os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file,
+        ):
+            replaced = path.stat() if path.exists() else None
+            set_modes(descriptor, replaced, for_everybody=for_everybody)
+            yield file
+            file.flush()
+            os.fsync(descriptor)
+            part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _put_at_the_end(uri: str) -> Iterator[TextIO]:
+    """Yield a temporary file that becomes an object when nothing has failed."""
+    # Imported here, so that writing a file does not wait for obstore.
+    from aclkit.runtime.objects import put_object
+
+    with tempfile.TemporaryFile(dir=scratch()) as content:
+        file = TextIOWrapper(content, encoding="utf-8", newline="")
+        yield file
+        file.flush()
+        content.seek(0)
+        put_object(uri, cast(BinaryIO, content))
+
+
+def _make_part(path: Path) -> tuple[int, Path]:
+    """Make the file next to it that is written first, and lock it."""
+    while True:
+        # It does not end like the file, so that a collector of *.prom does not read it.
+        descriptor, name = tempfile.mkstemp(_SUFFIX, _prefix(path), path.parent)
+        with suppress(OSError):  # a disk without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, Path(name)
+        os.close(descriptor)  # taken for a left one, in the moment before it was locked
+
+
+def _remove_left(path: Path) -> None:
+    """Remove the parts of this file that killed runs left: no process locks them."""
+    prefix = _prefix(path)
+    with os.scandir(path.parent) as entries:
+        left = [e.path for e in entries if e.name.startswith(prefix) and e.name.endswith(_SUFFIX)]
+    for part in left:
+        with suppress(OSError):  # held by another, gone meanwhile, or no lock can be had
+            descriptor = os.open(part, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                Path(part).unlink()
+            finally:
+                os.close(descriptor)
+
+
+def _prefix(path: Path) -> str:
+    return f".{os.fsencode(path.name)[:_LONGEST_NAME].decode(errors='replace')}."

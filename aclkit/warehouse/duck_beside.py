@@ -1,0 +1,75 @@
+"""Files of tables, in a bucket too → a DuckDB that reads them, next to others of this process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import duckdb
+
+from aclkit.warehouse.duck_connection import AS_WRITTEN, Settings, new_duckdb
+from aclkit.warehouse.table_files import Key, TableFiles, create_view, files_sql
+
+
+def ask_files(name: str, table: TableFiles, query: str) -> list[dict[str, Any]]:
+    """Return the rows of a query about one table, which it knows by a name."""
+    with connect_beside({name: table}) as (connection, files):
+        create_view(connection, name, files_sql(connection, files[name]))
+        found = connection.execute(query)
+        names = [column[0] for column in found.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+@contextmanager
+def connect_beside(
+    tables: Mapping[Key, TableFiles], spill: str = ""
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Mapping[Key, TableFiles]]]:
+    """Connect for statements of this package, next to others of it; yield what it reads, too.
+
+    To make a DuckDB takes as long as most of what a run asks it: so there is one for each
+    ``spill``. What a connection is given (``create_view``, ``register``) it has for itself alone.
+
+    Args:
+        tables: what it is to read. For an object store it is a DuckDB of its own.
+        spill: a folder of this process for what does not fit into memory; none if empty.
+    """
+    if any(table.is_remote for table in tables.values()):
+        with new_duckdb(_settings(spill)) as connection:
+            yield connection, served_if_remote(connection, tables)
+    else:
+        with _shared(spill).cursor() as connection:
+            yield connection, tables
+
+
+@lru_cache(maxsize=2)
+def _shared(spill: str) -> duckdb.DuckDBPyConnection:
+    """Return the DuckDB of this process: one that spills and one that does not."""
+    return new_duckdb(_settings(spill))
+
+
+# A forked child would die at its end of one that it inherited, whose threads it does not have.
+os.register_at_fork(before=_shared.cache_clear)
+
+
+def _settings(spill: str) -> Settings:
+    # Who reads it next reads other files: a run's own.
+    return AS_WRITTEN | {
+        "memory_limit": "2GB",
+        "temp_directory": spill,
+        "enable_external_file_cache": False,
+    }
+
+
+def served_if_remote(
+    connection: duckdb.DuckDBPyConnection, tables: Mapping[Key, TableFiles]
+) -> Mapping[Key, TableFiles]:
+    """Return tables that a connection can read: for an object store it gets a file system."""
+    if not any(table.is_remote for table in tables.values()):
+        return tables
+    # Here, so that no question to a local disk waits for fsspec.
+    from aclkit.warehouse.published_files import serve_files
+
+    return serve_files(connection, tables)
