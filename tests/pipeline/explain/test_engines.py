@@ -27,8 +27,9 @@ from aclkit.pipeline.explain.engines import (
 )
 from aclkit.pipeline.explain.prepared import Resources, prepare
 from aclkit.pipeline.plan import Plan
+from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.table_files import ask_files, read_files
+from aclkit.warehouse.table_files import read_files
 from tests.pipeline.explain.decided import acl_table
 from tests.pipeline.explain.frames import scope_of
 from tests.pipeline.explain.test_against_rules import random_acls
