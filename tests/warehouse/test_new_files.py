@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from aclkit.errors import SurroundingsError
+from aclkit.errors import DamagedError, SurroundingsError
 from aclkit.warehouse import new_files
 from aclkit.warehouse.commits import PROPERTIES, properties_of
 from aclkit.warehouse.duck_beside import ask_files
@@ -380,6 +380,17 @@ def test_a_cluster_that_leaves_a_mixed_file_without_new_rows_has_none(tmp_path):
     store = mixed_store(tmp_path)
     replaced(store, "b")
     assert held(tmp_path) == [("a", "1"), ("a", "2"), ("c", "1"), ("c", "2")]
+
+
+@pytest.mark.parametrize("is_cut", [True, False], ids=["cut", "missing"])
+def test_a_mixed_file_that_cannot_be_read_is_damage(tmp_path, is_cut):
+    store = mixed_store(tmp_path)
+    (mixed,) = files_of(tmp_path)
+    path = tmp_path / "explain_pair" / mixed["path"]
+    path.write_bytes(path.read_bytes()[:100]) if is_cut else path.unlink()
+    with pytest.raises(DamagedError, match=rf"Cannot read .*{mixed['path']}.*--rebuild"):
+        replaced(store, "a", pairs("new", cluster="a"))
+    assert files_of(tmp_path) == [mixed]
 
 
 @pytest.mark.parametrize("size", [64, 65, 200])
