@@ -47,13 +47,16 @@ SUMS = Sums(np.arange(5))
 
 
 @pytest.fixture(autouse=True)
-def temporary(tmp_path, monkeypatch):
-    """The folder of what units share; each test must leave it empty, and no process."""
+def temporary(tmp_path, monkeypatch, request):
+    """The folder of what units share; each test must leave it empty, and no process.
+
+    Spark's files stay there: it gives them to executors that start later, too.
+    """
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(engines, "scratch", lambda: folder)
     yield folder
-    assert [*folder.iterdir()] == []
+    assert "spark" in request.fixturenames or [*folder.iterdir()] == []
     assert multiprocessing.active_children() == []
 
 
@@ -255,3 +258,16 @@ def test_two_decisions_of_one_session_share_nothing(spark, tmp_path):
     for seed in (1, 2):
         here = tables_by(InThisProcess(Plan()), tmp_path / f"here-{seed}", seed)
         assert tables_by(in_spark(spark), tmp_path / f"tasks-{seed}", seed) == here
+
+
+def test_what_tasks_share_stays_one_file_that_executors_can_still_ask_for(spark, temporary):
+    with in_spark(spark).start(SUMS) as do:
+        (file,) = temporary.iterdir()
+        [*do(UNITS)]
+    assert [*temporary.iterdir()] == [file]
+
+
+def test_a_decision_that_was_given_up_leaves_a_session_that_does_other_work(spark):
+    with suppress(KeyboardInterrupt), in_spark(spark).start(SUMS):
+        raise KeyboardInterrupt
+    assert spark.range(3).repartition(2).count() == 3
