@@ -27,6 +27,7 @@ from aclkit.pipeline.explain.engines import (
 )
 from aclkit.pipeline.explain.prepared import Resources, prepare
 from aclkit.pipeline.plan import Plan
+from aclkit.warehouse.damage import is_of_spark
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import read_files
@@ -271,3 +272,14 @@ def test_a_decision_that_was_given_up_leaves_a_session_that_does_other_work(spar
     with suppress(KeyboardInterrupt), in_spark(spark).start(SUMS):
         raise KeyboardInterrupt
     assert spark.range(3).repartition(2).count() == 3
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [(Refused(), "SurroundingsError: The disk is full at unit 0."), (Killed(), "crashed")],
+    ids=["refused", "killed"],
+)
+def test_what_fails_in_a_task_is_an_error_of_spark_which_commands_explain(spark, work, words):
+    with pytest.raises(Exception, match=words) as failed, in_spark(spark).start(work) as do:
+        [*do(UNITS[:1])]
+    assert is_of_spark(failed.value)
