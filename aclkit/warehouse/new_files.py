@@ -24,6 +24,7 @@ from aclkit.errors import SurroundingsError, first_line
 from aclkit.runtime.environment import write_error
 from aclkit.runtime.permissions import make_folder
 from aclkit.warehouse.commits import ROWS_OF_A_GROUP, indexed_columns
+from aclkit.warehouse.damage import damaged
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.table_files import may_hold
 
@@ -157,18 +158,29 @@ def may_hold_cluster(file: Mapping[str, Any], cluster_id: str | None) -> bool:
 def write_rows_of_others(
     place: Location, table: str, files: Iterable[Mapping[str, Any]], cluster_id: str
 ) -> Iterator[NewFile]:
-    """Write anew the rows of other clusters in files that hold some of this one too."""
+    """Write anew the rows of other clusters in files that hold some of this one too.
+
+    Raises:
+        DamagedError: a file is missing or cannot be read.
+        SurroundingsError: they cannot be written.
+    """
 
     def rows() -> Iterator[pa.Table]:
         for file in files:
-            path = f"{table}/{file['path']}"
-            source: Any = place.folder / path if not place.is_remote else _content(place, path)
-            with pq.ParquetFile(source) as parquet:
-                for batch in parquet.iter_batches(ROWS_OF_A_GROUP):
-                    whole = pa.Table.from_batches([batch])
-                    yield whole.filter(pc.field("cluster_id") != cluster_id)
+            for batch in _batches(place, f"{table}/{file['path']}"):
+                whole = pa.Table.from_batches([batch])
+                yield whole.filter(pc.field("cluster_id") != cluster_id)
 
     yield from write_files(place, table, rows())
+
+
+def _batches(place: Location, path: str) -> Iterator[pa.RecordBatch]:
+    try:
+        source: Any = place.folder / path if not place.is_remote else _content(place, path)
+        with pq.ParquetFile(source) as parquet:
+            yield from parquet.iter_batches(ROWS_OF_A_GROUP)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise damaged(f"{place}/{path}", error) from error
 
 
 def _content(place: Location, path: str) -> pa.BufferReader:

@@ -12,18 +12,19 @@ import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 
-from aclkit.errors import SurroundingsError
+from aclkit.errors import DamagedError, SurroundingsError
 from aclkit.warehouse import new_files
 from aclkit.warehouse.commits import PROPERTIES, properties_of
+from aclkit.warehouse.duck_beside import ask_files
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.new_files import (
     ROWS_OF_A_FILE,
     holds_only,
     may_hold_cluster,
     write_files,
 )
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.table_files import active_files, ask_files, read_files
+from aclkit.warehouse.table_files import active_files, read_files
 
 PAIR = ("cluster_id", "principal", "resource_type", "resource_name", "ruleset_id")
 GREATEST = "\U0010ffff"
@@ -45,7 +46,7 @@ def as_dictionaries(table):
 
 
 def written(folder, *tables, table="explain_pair"):
-    return [*write_files(Place(str(folder)), table, tables)]
+    return [*write_files(Location(str(folder)), table, tables)]
 
 
 def names_in(folder, file, table="explain_pair"):
@@ -107,7 +108,7 @@ def test_batches_are_taken_file_by_file(tmp_path, monkeypatch):
             taken.append(name)
             yield pairs(name)
 
-    files = write_files(Place(str(tmp_path)), "explain_pair", batches())
+    files = write_files(Location(str(tmp_path)), "explain_pair", batches())
     next(files)
     assert taken == ["a"]
 
@@ -119,7 +120,7 @@ def test_a_row_group_is_small_so_that_few_rows_are_read(tmp_path, monkeypatch):
     assert [found.row_group(n).num_rows for n in range(found.num_row_groups)] == [2, 1, 1]
 
 
-class OfAStore(Place):
+class OfAStore(Location):
     """A place that is written to as an object store is: whole files, through its storage."""
 
     is_remote = False
@@ -379,6 +380,17 @@ def test_a_cluster_that_leaves_a_mixed_file_without_new_rows_has_none(tmp_path):
     store = mixed_store(tmp_path)
     replaced(store, "b")
     assert held(tmp_path) == [("a", "1"), ("a", "2"), ("c", "1"), ("c", "2")]
+
+
+@pytest.mark.parametrize("is_cut", [True, False], ids=["cut", "missing"])
+def test_a_mixed_file_that_cannot_be_read_is_damage(tmp_path, is_cut):
+    store = mixed_store(tmp_path)
+    (mixed,) = files_of(tmp_path)
+    path = tmp_path / "explain_pair" / mixed["path"]
+    path.write_bytes(path.read_bytes()[:100]) if is_cut else path.unlink()
+    with pytest.raises(DamagedError, match=rf"Cannot read .*{mixed['path']}.*--rebuild"):
+        replaced(store, "a", pairs("new", cluster="a"))
+    assert files_of(tmp_path) == [mixed]
 
 
 @pytest.mark.parametrize("size", [64, 65, 200])

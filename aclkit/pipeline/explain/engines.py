@@ -146,9 +146,10 @@ class InSpark:
     @contextmanager
     def start(self, work: Work) -> Iterator[Do]:
         """See ``Engine.start``."""
-        with _saved(work) as path:
-            self.spark.sparkContext.addFile(str(path))
-            yield partial(self._do, path.name)
+        # It stays until this process ends: Spark gives it to executors that start later too.
+        path = _save(work)
+        self.spark.sparkContext.addFile(str(path))
+        yield partial(self._do, path.name)
 
     def _do(self, name: str, units: Sequence[Unit]) -> Iterator[Written]:
         from aclkit.runtime.frame import local_frame
@@ -189,11 +190,16 @@ def _loaded(path: str) -> Work:
     return work
 
 
+def _save(work: Work) -> Path:
+    path = scratch() / f"work-{uuid.uuid4().hex}"
+    save_mapped(work, path)
+    return path
+
+
 @contextmanager
 def _saved(work: Work) -> Iterator[Path]:
     """Save what units share, for as long as they are done."""
-    path = scratch() / f"work-{uuid.uuid4().hex}"
-    save_mapped(work, path)
+    path = _save(work)
     try:
         yield path
     finally:

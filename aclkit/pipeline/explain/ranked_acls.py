@@ -201,8 +201,9 @@ def _pattern_numbers(columns: dict[str, pa.Array], patterns: Sequence[Pattern]) 
         _places(columns["pattern_type"], kinds),
         _places(columns["resource_name"], names),
     )
-    order: Numbers = np.argsort(known)
-    return order[np.searchsorted(known[order], mine)]
+    order = np.argsort(known)
+    found: Numbers = order[np.searchsorted(known[order], mine)]
+    return found
 
 
 def _behind_patterns(criteria: Iterable[Criterion]) -> list[Criterion]:

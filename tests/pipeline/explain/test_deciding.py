@@ -14,8 +14,9 @@ from aclkit.pipeline.explain.deciding import DECIDED, Written, decide
 from aclkit.pipeline.explain.engines import InThisProcess
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.plan import Plan
+from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.table_files import ask_files, read_files
+from aclkit.warehouse.table_files import read_files
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
 from tests.factories import acl
 from tests.pipeline.explain import oracle

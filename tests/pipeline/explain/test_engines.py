@@ -27,8 +27,10 @@ from aclkit.pipeline.explain.engines import (
 )
 from aclkit.pipeline.explain.prepared import Resources, prepare
 from aclkit.pipeline.plan import Plan
+from aclkit.warehouse.damage import is_of_spark
+from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.table_files import ask_files, read_files
+from aclkit.warehouse.table_files import read_files
 from tests.pipeline.explain.decided import acl_table
 from tests.pipeline.explain.frames import scope_of
 from tests.pipeline.explain.test_against_rules import random_acls
@@ -46,13 +48,16 @@ SUMS = Sums(np.arange(5))
 
 
 @pytest.fixture(autouse=True)
-def temporary(tmp_path, monkeypatch):
-    """The folder of what units share; each test must leave it empty, and no process."""
+def temporary(tmp_path, monkeypatch, request):
+    """The folder of what units share; each test must leave it empty, and no process.
+
+    Spark's files stay there: it gives them to executors that start later, too.
+    """
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(engines, "scratch", lambda: folder)
     yield folder
-    assert [*folder.iterdir()] == []
+    assert "spark" in request.fixturenames or [*folder.iterdir()] == []
     assert multiprocessing.active_children() == []
 
 
@@ -254,3 +259,27 @@ def test_two_decisions_of_one_session_share_nothing(spark, tmp_path):
     for seed in (1, 2):
         here = tables_by(InThisProcess(Plan()), tmp_path / f"here-{seed}", seed)
         assert tables_by(in_spark(spark), tmp_path / f"tasks-{seed}", seed) == here
+
+
+def test_what_tasks_share_stays_one_file_that_executors_can_still_ask_for(spark, temporary):
+    with in_spark(spark).start(SUMS) as do:
+        (file,) = temporary.iterdir()
+        [*do(UNITS)]
+    assert [*temporary.iterdir()] == [file]
+
+
+def test_a_decision_that_was_given_up_leaves_a_session_that_does_other_work(spark):
+    with suppress(KeyboardInterrupt), in_spark(spark).start(SUMS):
+        raise KeyboardInterrupt
+    assert spark.range(3).repartition(2).count() == 3
+
+
+@pytest.mark.parametrize(
+    ("work", "words"),
+    [(Refused(), "SurroundingsError: The disk is full at unit 0."), (Killed(), "crashed")],
+    ids=["refused", "killed"],
+)
+def test_what_fails_in_a_task_is_an_error_of_spark_which_commands_explain(spark, work, words):
+    with pytest.raises(Exception, match=words) as failed, in_spark(spark).start(work) as do:
+        [*do(UNITS[:1])]
+    assert is_of_spark(failed.value)

@@ -1,4 +1,4 @@
-"""200 random systems with ranges: specification = index = Spark, decision and deciding ACL.
+"""200 random systems with ranges: specification = index = kernel, decision and deciding ACL.
 
 Hosts are drawn from ranges nested four deep in both families, written in the ways there are, from
 texts that are nearly ranges, from globs, and from addresses at the ends of the ranges.
@@ -20,7 +20,7 @@ from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.match import host_matches
 from tests.factories import acl, request
-from tests.pipeline.explain.folded import decide_by_kernel, fold_acl, fold_name, take_scope
+from tests.pipeline.explain.systems import decide_by_kernel, take_scope
 
 SYSTEMS = 200
 REQUESTS = 25
@@ -81,34 +81,31 @@ def draw_hosts(rng):
     return named, asking
 
 
-def draw_acls(rng, system, hosts):
+def draw_acls(rng, hosts):
     own = rng.sample(hosts, 6)
     return [
-        fold_acl(
-            system,
-            acl(
-                rng.choice(PATTERNS),
-                acl_id=f"{system}-{number}",
-                resource_type="GROUP",
-                pattern_type=rng.choice(("LITERAL", "LITERAL", "PREFIXED", "GLOB")),
-                principal=rng.choice(ACL_PRINCIPALS),
-                host=rng.choice(own),
-                operation=rng.choice(("READ", "READ", "DESCRIBE", "ALL")),
-                permission_type=rng.choice(("ALLOW", "ALLOW", "DENY")),
-            ),
+        acl(
+            rng.choice(PATTERNS),
+            acl_id=f"{number}",
+            resource_type="GROUP",
+            pattern_type=rng.choice(("LITERAL", "LITERAL", "PREFIXED", "GLOB")),
+            principal=rng.choice(ACL_PRINCIPALS),
+            host=rng.choice(own),
+            operation=rng.choice(("READ", "READ", "DESCRIBE", "ALL")),
+            permission_type=rng.choice(("ALLOW", "ALLOW", "DENY")),
         )
         for number in range(rng.randint(4, 14))
     ]
 
 
-def draw_requests(rng, system, hosts, own):
+def draw_requests(rng, hosts, own):
     """Ask from hosts that the system's ACLs mean, and from any."""
     ranges = replace(KAFKA, cidr_hosts=True)
     meant = [host for host in hosts if any(host_matches(a.host, host, ranges) for a in own)]
     asking = [rng.choice(meant if meant and rng.random() < 0.6 else hosts) for _ in range(REQUESTS)]
     return [
         request(
-            fold_name(system, rng.choice(NAMES)),
+            rng.choice(NAMES),
             resource_type="GROUP",
             principal=rng.choice(PRINCIPALS),
             host=host,
@@ -122,38 +119,32 @@ def answer(ruling):
     return ruling.decision, ruling.rule, ruling.acl.acl_id if ruling.acl else None
 
 
-def check(place, semantics, settings, systems, seed):
+def check(semantics, settings, systems, seed):
     """Decide systems in three ways; return how many answers hang on ranges, and who was asked of.
 
     What stands for no one address is asked of its witness as well.
     """
     rng = random.Random(seed)
     named, asking = draw_hosts(rng)
-    acls = {system: draw_acls(rng, system, named) for system in systems}
-    every = [each for own in acls.values() for each in own]
-    hosts = take_scope(every, [], settings, semantics, asking).host_names
-    asked = [
-        (system, each)
-        for system, own in acls.items()
-        for each in draw_requests(rng, system, hosts, own)
-    ]
-    requests = [each for _, each in asked]
-    scope = take_scope(every, requests, settings, semantics, asking)
-    witness = {entry.name: entry.witness or entry.name for entry in scope.inventory.hosts}
-    indexes = {system: AclIndex.of(own, semantics) for system, own in acls.items()}
-    by_kernel = decide_by_kernel(
-        place, every, requests, scope, allow_everyone=settings.allow_everyone
-    )
     otherwise = replace(semantics, cidr_hosts=not semantics.cidr_hosts)
-    hanging = 0
-    for (system, each), found in zip(asked, by_kernel, strict=True):
-        expected = answer(decide(acls[system], each, settings, semantics))
-        at_witness = replace(each, host=witness[each.host])
-        assert answer(indexes[system].decide(each, settings)) == expected, each
-        assert answer(decide(acls[system], at_witness, settings, semantics)) == expected, each
-        assert found == expected, each
-        hanging += answer(decide(acls[system], at_witness, settings, otherwise)) != expected
-    return hanging, {each.host for each in requests}
+    hanging, asked_of = 0, set()
+    for _ in range(systems):
+        acls = draw_acls(rng, named)
+        hosts = take_scope(acls, [], settings, semantics, asking).host_names
+        requests = draw_requests(rng, hosts, acls)
+        scope = take_scope(acls, requests, settings, semantics, asking)
+        witness = {entry.name: entry.witness or entry.name for entry in scope.inventory.hosts}
+        index = AclIndex.of(acls, semantics)
+        by_kernel = decide_by_kernel(acls, requests, scope, allow_everyone=settings.allow_everyone)
+        for each, found in zip(requests, by_kernel, strict=True):
+            expected = answer(decide(acls, each, settings, semantics))
+            at_witness = replace(each, host=witness[each.host])
+            assert answer(index.decide(each, settings)) == expected, each
+            assert answer(decide(acls, at_witness, settings, semantics)) == expected, each
+            assert found == expected, each
+            hanging += answer(decide(acls, at_witness, settings, otherwise)) != expected
+            asked_of.add(each.host)
+    return hanging, asked_of
 
 
 def settings_of(case):
@@ -163,18 +154,15 @@ def settings_of(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_specification_index_and_kernel_answer_the_same(tmp_path, case):
-    semantics, settings = settings_of(case)
-    systems = range(SYSTEMS)[list(CASES).index(case) :: len(CASES)]
-    hanging, hosts = check(tmp_path, semantics, settings, systems, case)
+def test_specification_index_and_kernel_answer_the_same(case):
+    hanging, hosts = check(*settings_of(case), SYSTEMS // len(CASES), case)
     assert hanging > 50
     assert ANY_OTHER in hosts
     within = {host for host in hosts if host.startswith("<any-other in ")}
-    assert bool(within) == semantics.cidr_hosts
+    assert bool(within) == settings_of(case)[0].cidr_hosts
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
-def test_they_answer_the_same_for_all_200_systems_in_each_case(tmp_path, case):
-    semantics, settings = settings_of(case)
-    assert check(tmp_path, semantics, settings, range(SYSTEMS), f"all {case}")[0] > 200
+def test_they_answer_the_same_for_all_200_systems_in_each_case(case):
+    assert check(*settings_of(case), SYSTEMS, f"all {case}")[0] > 200
