@@ -43,12 +43,14 @@ class NewFile:
         path: within the table's folder.
         size: its bytes.
         modified: when it was written, in milliseconds since 1970.
-        stats: how many rows it has and the bounds of its columns, as Delta notes them.
+        rows: how many it has.
+        stats: these and the bounds of its columns, as Delta notes them.
     """
 
     path: str
     size: int
     modified: int
+    rows: int
     stats: str
 
     def action(self) -> AddAction:
@@ -108,7 +110,9 @@ def _write_file(place: Location, table: str, batches: Iterator[pa.Table]) -> New
         place.files.create(f"{table}/{path}", content.to_pybytes())
     else:
         size = (place.folder / table / path).stat().st_size
-    return NewFile(path, size, int(time.time() * 1000), json.dumps(_stats(table, metadata[0])))
+    # Letters as they are: deltalake takes some pairs of \u escapes for another letter.
+    stats = json.dumps(_stats(table, metadata[0]), ensure_ascii=False)
+    return NewFile(path, size, int(time.time() * 1000), metadata[0].num_rows, stats)
 
 
 def _stats(table: str, metadata: pq.FileMetaData) -> dict[str, Any]:
@@ -135,8 +139,9 @@ def _stats(table: str, metadata: pq.FileMetaData) -> dict[str, Any]:
 
 
 def _at_most(text: str) -> str:
-    """Return a bound of a text from above that is not long."""
-    return text if len(text) <= _LONGEST_BOUND else f"{text[:_LONGEST_BOUND]}{_GREATEST}"
+    """Return a bound of a text from above that is not long, its greatest letters aside."""
+    rest = text[_LONGEST_BOUND:].lstrip(_GREATEST)
+    return f"{text[: len(text) - len(rest)]}{_GREATEST}" if rest else text
 
 
 def holds_only(file: Mapping[str, Any], cluster_id: str) -> bool:

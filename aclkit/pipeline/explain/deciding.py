@@ -145,7 +145,7 @@ class Work:
 
 def decide(
     scope: Scope, acls: pa.Table, store: Store, engine: Engine, *, allow_everyone: bool
-) -> None:
+) -> dict[str, int]:
     """Pair and decide everything anew; write the explain tables but those of the inventory.
 
     Args:
@@ -155,26 +155,34 @@ def decide(
         engine: does the units.
         allow_everyone: the decision for resources to which no ACL applies.
 
+    Returns:
+        table → how many rows were written.
+
     Raises:
         DataError: there are more ACLs than can be distinguished.
     """
+    counts: dict[str, int] = {}
+
+    def replace_by(table: str, files: Sequence[NewFile]) -> None:
+        store.replace_with_files(table, files, scope.cluster_id)
+        counts[table] = sum(file.rows for file in files)
+
     with step("Matching patterns and pairing"):
         prepared, resources = prepare(scope, acls), Resources.of(scope)
         matched = Matched.of(resources, engine.match(prepared.index, resources.keys))
         slices = cut(prepared, matched, engine.plan.entries)
         work = Work(prepared, matched, slices, str(store.place), allow_everyone)
         group_rows = rows.group_rows(prepared).select(TABLES["ruleset_group"].column_names)
-        groups = write_files(store.place, "ruleset_group", [group_rows])
-        store.replace_with_files("ruleset_group", groups, scope.cluster_id)
+        replace_by("ruleset_group", [*write_files(store.place, "ruleset_group", [group_rows])])
     with engine.start(work) as do, step("Deciding"):
         paired = list(do([Unit(number) for number in range(len(slices))]))
-        for table in ("explain_pair", "explain_class_pair"):
-            store.replace_with_files(table, _files(paired, table), scope.cluster_id)
+        replace_by("explain_pair", _files(paired, "explain_pair"))
+        replace_by("explain_class_pair", _files(paired, "explain_class_pair"))
         ruled = list(do(_units_of_sets(paired)))
-        store.replace_with_files("ruleset", _files(ruled, "ruleset"), scope.cluster_id)
+        replace_by("ruleset", _files(ruled, "ruleset"))
         fail_point("between-pairs-and-rulings")
-        files = _files(ruled, "explain_ruling")
-        store.replace_with_files("explain_ruling", files, scope.cluster_id)
+        replace_by("explain_ruling", _files(ruled, "explain_ruling"))
+    return counts
 
 
 def _units_of_sets(paired: Sequence[Written]) -> list[Unit]:

@@ -29,7 +29,7 @@ from aclkit.runtime.mapped import load_mapped, save_mapped
 from aclkit.runtime.scratch import scratch
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from aclkit.pipeline.explain.deciding import Work, Written
 
@@ -128,17 +128,20 @@ class InSpark:
 
     def match(self, index: PatternIndex, keys: Keys) -> Iterable[Sequence[int]]:
         """See ``Engine.match``."""
+        from aclkit.rules.patterns.columns import PATTERN_IDS
+
+        found = self.matched(index, keys).toArrow().sort_by("place")
+        of_places: list[list[int]] = found.column(PATTERN_IDS).to_pylist()
+        return of_places
+
+    def matched(self, index: PatternIndex, keys: Keys) -> DataFrame:
+        """Return the places of resources with the patterns that match each, found in tasks."""
         from aclkit.rules.patterns.columns import PATTERN_IDS, with_matched_patterns
         from aclkit.runtime.frame import local_frame
 
-        rows = [(place, *key) for place, key in enumerate(keys)]
-        names = local_frame(
-            self.spark, rows, "place INT, resource_type STRING, resource_name STRING"
-        )
+        names = local_frame(self.spark, [(n, *key) for n, key in enumerate(keys)], _NAMES)
         spread = names.repartition(self.plan.workers, "place")
-        found = with_matched_patterns(spread, index).select("place", PATTERN_IDS).toArrow()
-        of_places: list[list[int]] = found.sort_by("place").column(PATTERN_IDS).to_pylist()
-        return of_places
+        return with_matched_patterns(spread, index).select("place", PATTERN_IDS)
 
     @contextmanager
     def start(self, work: Work) -> Iterator[Do]:

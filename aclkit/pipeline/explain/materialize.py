@@ -72,7 +72,7 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     is_known = before is not None and before.settings.inventory_rows == digest
     for table in of_inventory if not is_known else ():
         output.write_rows(table, of_inventory[table])
-    decide_scope(output, scope, run.store, options)
+    written_rows = decide_scope(output, scope, run.store, options)
     rows = rows_expected(scope.inventory)
     is_dense = options.dense == "always" or (
         options.dense == "auto" and rows + _rows_of_others(run) <= DENSE_LIMIT
@@ -83,7 +83,13 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
         output.ask(*READ_BACK, *_DENSE[not is_dense :]) as written,
     ):
         run.counts |= check_completeness(
-            scope, written, options.settings, rows, is_dense=is_dense, seed=run.run_id
+            scope,
+            written,
+            options.settings,
+            rows,
+            is_dense=is_dense,
+            seed=run.run_id,
+            rows=written_rows,
         )
     run.counts["decided_in_run"] = run.run_number
     run.notes.extend(scope.inventory.notes)
@@ -93,8 +99,10 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     return MaterializeResult(scope=scope, output=output, rows=rows)
 
 
-def decide_scope(output: Output, scope: Scope, store: Store, options: MaterializeOptions) -> None:
-    """Decide every pair of a scope by the engine that is planned for it.
+def decide_scope(
+    output: Output, scope: Scope, store: Store, options: MaterializeOptions
+) -> dict[str, int]:
+    """Decide every pair of a scope by the engine planned for it; return the rows of each table.
 
     Args:
         output: has the ACLs.
@@ -106,7 +114,7 @@ def decide_scope(output: Output, scope: Scope, store: Store, options: Materializ
     engine = engine_of(plan, lambda: output.store.spark)
     with output.ask("acl_history") as read:
         acls = read.arrow(acl_sql(ALIVE_SQL))
-    decide(scope, acls, store, engine, allow_everyone=options.settings.allow_everyone)
+    return decide(scope, acls, store, engine, allow_everyone=options.settings.allow_everyone)
 
 
 def write_setting(output: Output, settings: BrokerSettings, run: Run) -> None:

@@ -1,4 +1,4 @@
-"""The written tables and a seed → some cells of the view ``explain``, drawn by stratum. SQL.
+"""The numbers of written rulings and a seed → some cells of the view ``explain``, by stratum.
 
 A stratum is how the ruleset stands (a pair's own, a class's, the super users'), the principal
 class, the resource type, whether the ruling names its host, the decision and the rule. Drawn are
@@ -6,238 +6,265 @@ rulings: the first of each stratum, then the second of each, and so on up to a l
 for one cell that it decides. So no stratum is passed over for being small, as long as there are
 no more of them than cells; within a large one a defect of few rulings may stay unseen. A ruling of
 a class or of any other host has no cell where all that are tried have one of their own.
+
+A ruling's lot comes of its ruleset's id, its host, its operation and the seed: the rows may lie in
+any order. Only rulings that may still be drawn are held, some times as many as cells.
 """
 
 from __future__ import annotations
 
-from string import Template
-from typing import Any, Final
-from zlib import crc32
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from aclkit.model.acl import ANY_OTHER, Request
-from aclkit.pipeline.explain.steps import in_steps
-from aclkit.warehouse.reader import Reader
-from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.views import EXPLAIN_TABLES, SUPER_RULESET, explain_sql, operations_sql
+from aclkit.pipeline.explain.counted import Pairs
+from aclkit.pipeline.explain.read_back import (
+    DECISIONS,
+    KNOWN,
+    OPERATIONS,
+    OUTCOMES,
+    RULES,
+    SUPER_TYPE,
+    Few,
+    Hashes,
+    Numbers,
+    ReadBack,
+    parts_of,
+)
+
+Drawn = npt.NDArray[np.void]
+"""Rulings, each with a stratum that it is in and its lot there."""
 
 CELL: Final = (*Request.__slots__, "decision", "rule", "deciding_acl_id")
 """The columns of a cell: the request, and its decision in the tables."""
 
-
-def draw_cells(written: Reader, seed: str, most: int) -> list[tuple[Any, ...]]:
-    """Return up to so many cells of the view, as ``CELL``; the same ones for the same seed."""
-    words = {
-        "seed": crc32(seed.encode()),
-        "most": most,
-        "operations": operations_sql(),
-        "any_other": f"'{ANY_OTHER}'",
-        "super_ruleset": f"'{SUPER_RULESET}'",
-        "tried": _TRIED,
-        "lots": _LOTS,
-        "looked_at": _LOOKED_AT * most,
-        "counted_of": _COUNTED_OF,
-    }
-    for name, steps in _ASKED.items():
-        filled = {step: Template(sql).substitute(words) for step, sql in steps.items()}
-        written.keep(name, in_steps(filled))
-    return written.rows(_view_of_cells())
-
-
-def _view_of_cells() -> str:
-    """Return the view ``explain`` of the drawn cells alone, its text as it is.
-
-    To the view each cell is a cluster: one principal, one host, one resource and their rulings.
-    """
-    alone = {}
-    for table in EXPLAIN_TABLES:
-        _, *columns = TABLES[table].column_names
-        same = " AND ".join(f"t.{name} = d.{name}" for name in _KEYS[table])
-        of_host = f" AND t.host IN (d.host, '{ANY_OTHER}')" if table == "explain_ruling" else ""
-        alone[table] = (
-            f"(SELECT d.cell AS cluster_id, {', '.join(f't.{name}' for name in columns)} "  # noqa: S608 -- names of the contract
-            f"FROM {table} t JOIN drawn_cell d ON {same}{of_host})"
-        )
-    return (
-        f"SELECT {', '.join(f'e.{name}' for name in CELL)} FROM ({explain_sql(alone)}) AS e "  # noqa: S608 -- names of the contract
-        "JOIN drawn_cell d ON d.cell = e.cluster_id AND d.operation = e.operation"
-    )
-
-
-_KEYS: Final = {
-    "principal": ("principal",),
-    "host": ("host",),
-    "resource": ("resource_type", "resource_name"),
-    "explain_pair": ("principal", "resource_type", "resource_name"),
-    "explain_class_pair": ("principal_class", "resource_type", "resource_name"),
-    "explain_ruling": ("ruleset_id", "operation"),
-}
-"""What of a drawn cell finds the rows of each table."""
-
 _TRIED: Final = 16
 """Of so many principals of a class, and hosts, one is sought that no own ruleset or ruling has."""
 
-_LOTS: Final = 1_000_000_000
-_LOOKED_AT: Final = 4
-"""A ruling has one of so many lots. Of a large stratum only the lowest lots are put in order, so
-many that there are some times as many rulings as can be drawn."""
-_COUNTED_OF: Final = 16
-"""A stratum's rulings are counted in one of so many rulesets: to count all is to go once more
-through the table with most rows. There are at least so many, so never too few are put in order."""
 
-# Who is ruled by each ruleset, with what its rulings add to: few texts are hashed per ruling.
-_RULED: Final = {
-    "standing_of": """\
-SELECT DISTINCT 'pair' AS standing, m.principal_class, p.resource_type, p.ruleset_id
-FROM explain_pair p JOIN principal m ON m.principal = p.principal WHERE NOT m.is_super_user
-UNION ALL
-SELECT DISTINCT 'class', principal_class, resource_type, ruleset_id FROM explain_class_pair
-UNION ALL
-SELECT DISTINCT 'super', m.principal_class, r.resource_type, $super_ruleset
-FROM principal m CROSS JOIN (SELECT DISTINCT resource_type FROM resource) r
-WHERE m.is_super_user""",
-    "ruled": """\
-SELECT *, hash(standing, principal_class, resource_type) AS stratum,
-       hash($seed, standing, principal_class, resource_type, ruleset_id) AS lot
-FROM standing_of""",
-}
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Principals, resources and hosts in an order drawn by lot.
+
+    Attributes:
+        principals: their numbers in that order.
+        resources: theirs.
+        places: the place of each resource there.
+        hosts: theirs, the first ones, and any other.
+        lots: for each operation of each host; the lot of a ruling comes of this, and its ruleset.
+    """
+
+    principals: Few
+    resources: Few
+    places: Few
+    hosts: Sequence[int]
+    lots: Hashes
+
+    @classmethod
+    def of(cls, read: ReadBack, seed: int) -> Order:
+        """Draw it; the names are numbered as they sort, so the same seed draws the same."""
+        random = np.random.default_rng(seed)
+        hosts = read.names["host"]
+        shuffled = random.permutation(len(hosts))[:_TRIED].tolist()
+        resources = random.permutation(len(read.type_of_resource)).astype(np.int32)
+        return cls(
+            principals=random.permutation(len(read.class_of)).astype(np.int32),
+            resources=resources,
+            places=np.argsort(resources).astype(np.int32),
+            hosts=list(dict.fromkeys([*shuffled, hosts.index((ANY_OTHER,))])),
+            lots=random.integers(_MOST_LOT, size=len(hosts) * len(OPERATIONS), dtype=np.uint64),
+        )
 
 
-def _rulings_of(ruled: str) -> dict[str, str]:
-    """Return the steps to the rulings of rulesets, each with its stratum and a lot."""
-    return {"operation": "$operations", "held": _HELD.replace("RULED", ruled), "ruling": _RULING}
+class _Standing(NamedTuple):
+    """Who has a ruleset: a ruling is in a stratum for each of them.
+
+    Sorted by ruleset.
+
+    Attributes:
+        ruleset: the ruleset.
+        kind: how it stands, for which class and which type, see ``_kind``.
+        place: the least place of the resources where it does.
+    """
+
+    ruleset: Few
+    kind: Few
+    place: Few
+
+    @classmethod
+    def of(cls, read: ReadBack, pairs: Pairs, order: Order) -> _Standing:
+        own = np.flatnonzero(pairs.principal_of >= 0)
+        class_of_own = read.class_of[pairs.principal_of[own]]
+        rest, place = np.divmod(pairs.shared, max(len(order.places), 1))
+        of_class, ruleset = np.divmod(rest, max(len(read.rulesets), 1))
+        types, classes = read.type_of_ruleset, len(read.names["class"])
+        parts = [
+            (own, _kind(_PAIR, class_of_own, types[own], classes), pairs.place_of[own]),
+            (ruleset, _kind(_CLASS, of_class, types[ruleset], classes), place),
+        ]
+        for of_type in np.unique(read.type_of_resource):
+            first = order.places[read.type_of_resource == of_type].min()
+            supers = np.unique(read.class_of[read.is_super])
+            super_ruleset = np.argmax(types == SUPER_TYPE) if len(supers) else 0
+            kinds = _kind(_SUPER, supers, of_type, classes)
+            parts.append((np.full_like(supers, super_ruleset), kinds, np.full_like(supers, first)))
+        found = [np.concatenate(column).astype(np.int32) for column in zip(*parts, strict=True)]
+        by_ruleset = np.argsort(found[0], kind="stable")
+        return cls(*(column[by_ruleset] for column in found))
 
 
-# Only the ruleset of super users has rulings of operations that a type does not know. The
-# rulings, of which there are most, stand on the left: of a join the right is kept in memory.
-_HELD: Final = """\
-SELECT r.*, g.operation, g.host, g.decision, g.rule
-FROM explain_ruling g JOIN RULED r ON r.ruleset_id = g.ruleset_id WHERE r.standing <> 'super'
-UNION ALL
-SELECT r.*, g.operation, g.host, g.decision, g.rule
-FROM RULED r
-JOIN operation o ON o.resource_type = r.resource_type
-JOIN explain_ruling g ON g.operation = o.operation AND g.ruleset_id = $super_ruleset
-WHERE r.standing = 'super'"""
+def _kind(how: int, of_class: Few, of_type: Few, classes: int) -> Few:
+    """Return a number for a standing's way, class and type."""
+    return (how * classes + of_class) * (SUPER_TYPE + 1) + of_type
 
-_RULING: Final = """\
-SELECT standing, principal_class, resource_type, ruleset_id, operation, host,
-       hash(stratum, host = $any_other, decision, rule) AS stratum,
-       abs(hash(lot, operation, host) % $lots) AS lot
-FROM held"""
 
-_STRATA: Final = {
-    "counted": "SELECT * FROM ruled WHERE lot % $counted_of = 0",
-    **_rulings_of("counted"),
-    "least": "SELECT stratum, count(*) AS rulings FROM ruling GROUP BY stratum",
-}
+class Draw:
+    """Takes the rows of ``explain_ruling`` and keeps the rulings that may be drawn."""
 
-_RULINGS: Final = {
-    **_rulings_of("ruled"),
-    "low": """\
-SELECT r.* FROM ruling r LEFT JOIN stratum_least s ON s.stratum = r.stratum
-WHERE s.rulings IS NULL
- OR r.lot * CAST(s.rulings AS DOUBLE) <= $lots * CAST($looked_at AS DOUBLE)""",
-    "turn": """\
-SELECT *, row_number() OVER (
-       PARTITION BY stratum ORDER BY lot, principal_class, ruleset_id, operation, host
-       ) AS nth FROM low""",
-    "drawn": """\
-SELECT standing, principal_class, resource_type, ruleset_id, operation, host
-FROM turn ORDER BY nth, lot, ruleset_id, operation, host LIMIT $most""",
-}
+    def __init__(self, read: ReadBack, pairs: Pairs, order: Order, most: int) -> None:
+        """Begin without rulings, to draw up to so many."""
+        self._read, self._pairs, self._order, self._most = read, pairs, order, most
+        self._standing = standing = _Standing.of(read, pairs, order)
+        self._any_other = read.names["host"].index((ANY_OTHER,))
+        host, _, outcome = parts_of(np.arange(len(order.lots) * OUTCOMES))
+        self._way = (outcome * 2 + (host != self._any_other)).astype(np.int32)
+        self._lots = np.repeat(order.lots, OUTCOMES)
+        # Most rulesets stand in one way: their rulings are dropped by a look at one number. Of
+        # the others every ruling is looked at for each of their standings.
+        kinds = 1 + int(standing.kind.max(initial=0))
+        self._count = np.bincount(standing.ruleset, minlength=len(read.rulesets))
+        self._ends = np.cumsum(self._count)
+        self._one = np.full(len(read.rulesets), kinds * _WAYS, np.int32)
+        is_one = self._count == 1
+        self._one[is_one] = standing.kind[self._ends[is_one] - 1] * _WAYS
+        # The greatest lot that may still be drawn from a stratum.
+        self._bound = np.full((kinds + 1) * _WAYS, _MOST_LOT)
+        self._held = np.empty(0, _DRAWN)
+        self._new: list[Drawn] = []
+        self._room = _SOME
 
-_CELLS: Final = {
-    "drawn": """\
-SELECT DISTINCT standing, principal_class, resource_type, ruleset_id FROM drawn_ruling""",
-    "member": """\
-SELECT principal, principal_class, is_super_user, row_number() OVER (
-       PARTITION BY principal_class, is_super_user ORDER BY hash($seed, principal), principal
-       ) AS nth
-FROM principal""",
-    "own_pair": """\
-SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id,
-       min_by(p.principal, hash($seed, p.principal, p.resource_name)) AS principal,
-       min_by(p.resource_name, hash($seed, p.principal, p.resource_name)) AS resource_name
-FROM explain_pair p
-JOIN drawn r ON r.ruleset_id = p.ruleset_id AND r.resource_type = p.resource_type
-JOIN member m ON m.principal = p.principal AND m.principal_class = r.principal_class
-WHERE r.standing = 'pair' AND NOT m.is_super_user
-GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id""",
-    "resource_of_class": """\
-SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id,
-       min_by(p.resource_name, hash($seed, p.resource_name)) AS resource_name
-FROM explain_class_pair p
-JOIN drawn r ON r.ruleset_id = p.ruleset_id AND r.resource_type = p.resource_type
- AND r.principal_class = p.principal_class
-WHERE r.standing = 'class'
-GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id""",
-    "tried_pair": """\
-SELECT r.*, m.principal, m.nth
-FROM resource_of_class r
-JOIN member m ON m.principal_class = r.principal_class
- AND NOT m.is_super_user AND m.nth <= $tried""",
-    "taken_pair": """\
-SELECT p.principal, p.resource_type, p.resource_name
-FROM explain_pair p
-JOIN (SELECT DISTINCT principal, resource_type, resource_name FROM tried_pair) t
-  ON t.principal = p.principal AND t.resource_type = p.resource_type
- AND t.resource_name = p.resource_name""",
-    # A principal of the class that has no ruleset of its own there.
-    "pair_of_class": """\
-SELECT t.standing, t.principal_class, t.resource_type, t.ruleset_id,
-       min_by(t.principal, t.nth) AS principal, t.resource_name
-FROM tried_pair t
-LEFT JOIN taken_pair p ON p.principal = t.principal
- AND p.resource_type = t.resource_type AND p.resource_name = t.resource_name
-WHERE p.principal IS NULL
-GROUP BY t.standing, t.principal_class, t.resource_type, t.ruleset_id, t.resource_name""",
-    "pair_of_super_user": """\
-SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id, m.principal,
-       min_by(e.resource_name, hash($seed, e.resource_name)) AS resource_name
-FROM drawn r
-JOIN member m ON m.principal_class = r.principal_class AND m.is_super_user AND m.nth = 1
-JOIN resource e ON e.resource_type = r.resource_type
-WHERE r.standing = 'super'
-GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id, m.principal""",
-    "host_tried": """\
-SELECT host FROM (
-SELECT host, row_number() OVER (ORDER BY hash($seed, host), host) AS nth FROM host
-) AS numbered WHERE nth <= $tried OR host = $any_other""",
-    "of_any_other": """\
-SELECT DISTINCT ruleset_id, operation FROM drawn_ruling WHERE host = $any_other""",
-    "taken_host": """\
-SELECT g.ruleset_id, g.operation, g.host
-FROM explain_ruling g
-JOIN of_any_other d ON d.ruleset_id = g.ruleset_id AND d.operation = g.operation
-WHERE g.host <> $any_other""",
-    # A ruling of any other host answers for a host that has none of its own.
-    "host_of_any_other": """\
-SELECT d.ruleset_id, d.operation,
-       min_by(h.host, hash($seed, d.ruleset_id, d.operation, h.host)) AS asked_host
-FROM of_any_other d
-CROSS JOIN host_tried h
-LEFT JOIN taken_host g ON g.ruleset_id = d.ruleset_id AND g.operation = d.operation
- AND g.host = h.host
-WHERE g.host IS NULL
-GROUP BY d.ruleset_id, d.operation""",
-    "cell": """\
-SELECT concat('cell ', row_number() OVER (ORDER BY d.ruleset_id, d.operation, d.host, p.principal,
-       p.resource_type, p.resource_name)) AS cell, p.principal, d.principal_class,
-       CASE WHEN d.host = $any_other THEN h.asked_host ELSE d.host END AS host,
-       d.operation, p.resource_type, p.resource_name, d.ruleset_id
-FROM drawn_ruling d
-JOIN (SELECT * FROM own_pair UNION ALL SELECT * FROM pair_of_class
-      UNION ALL SELECT * FROM pair_of_super_user) p
-  ON p.standing = d.standing AND p.principal_class = d.principal_class
- AND p.resource_type = d.resource_type AND p.ruleset_id = d.ruleset_id
-LEFT JOIN host_of_any_other h ON h.ruleset_id = d.ruleset_id AND h.operation = d.operation
-WHERE d.host <> $any_other OR h.asked_host IS NOT NULL""",
-}
+    def add(self, ruleset: Numbers, ruling: Numbers, hashes: Hashes, acl_ids: pa.Array) -> None:
+        """Take some rows."""
+        lots = (hashes ^ self._lots[ruling]) * _ODD
+        bounds = self._bound[self._one[ruleset] + self._way[ruling]]
+        may_be = np.flatnonzero(lots <= bounds)
+        if not len(may_be):
+            return
+        ruleset, ruling, lots = ruleset[may_be], ruling[may_be], lots[may_be]
+        count = self._count[ruleset]
+        row = np.repeat(np.arange(len(may_be)), count)
+        nth = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+        found = np.empty(len(row), _DRAWN)
+        found["standing"] = standing = (self._ends[ruleset] - count)[row] + nth
+        found["ruling"], found["lot"] = ruling[row], lots[row]
+        kind = self._standing.kind[standing]
+        found["stratum"] = kind * _WAYS + self._way[ruling[row]]
+        # The ruleset of super users has rulings of operations that a type does not know.
+        known = KNOWN[kind % (SUPER_TYPE + 1)] >> parts_of(ruling[row])[1] & 1 == 1
+        left = np.flatnonzero(known & (found["lot"] <= self._bound[found["stratum"]]))
+        found = found[left]
+        found["acl_id"] = acl_ids.take(pa.array(may_be[row[left]])).to_pylist()
+        self._new.append(found)
+        self._room -= len(found)
+        if self._room < 0:
+            self.drawn()
 
-_ASKED: Final = {
-    "ruled": _RULED,
-    "stratum_least": _STRATA,
-    "drawn_ruling": _RULINGS,
-    "drawn_cell": _CELLS,
-}
-"""What is computed one after another, each from those before it."""
+    def drawn(self) -> Drawn:
+        """Return the rulings drawn if no more follow; drop all others, and lower the bounds."""
+        found = np.concatenate([self._held, *self._new])
+        found = found[np.lexsort((found["lot"], found["stratum"]))]
+        _, start, size = np.unique(found["stratum"], return_index=True, return_counts=True)
+        turn = np.arange(len(found)) - np.repeat(start, size)
+        level = _level(size, self._most)
+        full = start[size >= level] + level - 1
+        self._bound[found["stratum"][full]] = found["lot"][full]
+        self._held, self._new = found[turn < level], []
+        self._room = _SOME + len(self._held)
+        by_turn = np.lexsort((found["stratum"], found["lot"], turn))
+        return found[by_turn[: self._most]]
+
+    def tried(self, drawn: Drawn) -> tuple[Numbers, Numbers]:
+        """Return ruleset and ruling for each ruling drawn and each host that may ask for it."""
+        _, operation, _ = parts_of(drawn["ruling"])
+        hosts = np.array(self._order.hosts)
+        at_host = hosts * len(OPERATIONS) + operation[:, np.newaxis]
+        ruleset = self._standing.ruleset[drawn["standing"]].astype(np.int64)
+        return ruleset[:, np.newaxis], at_host * OUTCOMES
+
+    def cells(self, drawn: Drawn, is_taken: npt.NDArray[np.bool_]) -> list[tuple[Any, ...]]:
+        """Return the cells of rulings drawn that have one, as ``CELL``.
+
+        Args:
+            drawn: the rulings.
+            is_taken: which of ``tried`` have rulings of their own.
+        """
+        names = self._read.names
+        principals = {at: self._principal(at) for at in np.unique(drawn["standing"]).tolist()}
+        cells = []
+        parts = zip(*(part.tolist() for part in parts_of(drawn["ruling"])), strict=True)
+        for one, (host, operation, outcome), taken in zip(drawn, parts, is_taken, strict=True):
+            at = int(one["standing"])
+            hosts = [self._order.hosts[n] for n in np.flatnonzero(~taken).tolist()]
+            asking = next(iter(hosts if host == self._any_other else [host]), None)
+            if (who := principals[at]) is not None and asking is not None:
+                decision, rule = divmod(outcome, len(RULES))
+                resource = names["resource"][self._order.resources[self._standing.place[at]]]
+                asked = (*names["principal"][who], *names["host"][asking])
+                request = (*asked, OPERATIONS[operation], *resource)
+                cells.append((*request, DECISIONS[decision], RULES[rule], one["acl_id"]))
+        return cells
+
+    def _principal(self, at: int) -> int | None:
+        """Return a principal to whom a standing applies at its resource."""
+        how, of_class = divmod(
+            int(self._standing.kind[at]) // (SUPER_TYPE + 1), len(self._read.names["class"])
+        )
+        if how == _PAIR:
+            return int(self._pairs.principal_of[self._standing.ruleset[at]])
+        order = self._order.principals
+        is_member = self._read.class_of[order] == of_class
+        members = order[is_member & (self._read.is_super[order] == (how == _SUPER))][:_TRIED]
+        if how == _SUPER:
+            return int(members[0])
+        resource = self._order.resources[self._standing.place[at]]
+        keys = members.astype(np.int64) * len(self._order.places) + resource
+        free = members[~self._pairs.own.hold(keys)]
+        return int(free[0]) if len(free) else None
+
+
+def _level(sizes: npt.NDArray[np.int64], most: int) -> int:
+    """Return the least number of turns that yield so many; where none does, more than any size.
+
+    >>> _level(np.array([1, 5, 9]), 6), _level(np.array([1, 2]), 100)
+    (3, 3)
+    """
+    ordered = np.sort(sizes)
+    left = np.arange(len(sizes), 0, -1)
+    before = np.concatenate([[0], np.cumsum(ordered)[:-1]])
+    # So many are drawn once a stratum of each size has given all.
+    enough = np.flatnonzero(before + ordered * left >= most)
+    if not len(enough):
+        return int(sizes.max(initial=0)) + 1
+    first = enough[0]
+    return max(int(-((before[first] - most) // left[first])), 1)
+
+
+_PAIR, _CLASS, _SUPER = range(3)
+_WAYS: Final = 2 * OUTCOMES
+_SOME: Final = 20_000
+_MOST_LOT: Final = np.uint64(2**64 - 1)
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
+_DRAWN: Final = np.dtype(
+    [
+        ("stratum", np.int64),
+        ("lot", np.uint64),
+        ("standing", np.int64),
+        ("ruling", np.int64),
+        ("acl_id", np.object_),
+    ]
+)
