@@ -15,13 +15,13 @@ from deltalake import DeltaTable
 from aclkit.errors import SurroundingsError
 from aclkit.warehouse import new_files
 from aclkit.warehouse.commits import PROPERTIES, properties_of
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.new_files import (
     ROWS_OF_A_FILE,
     holds_only,
     may_hold_cluster,
     write_files,
 )
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import active_files, ask_files, read_files
 
@@ -45,7 +45,7 @@ def as_dictionaries(table):
 
 
 def written(folder, *tables, table="explain_pair"):
-    return [*write_files(Place(str(folder)), table, tables)]
+    return [*write_files(Location(str(folder)), table, tables)]
 
 
 def names_in(folder, file, table="explain_pair"):
@@ -107,7 +107,7 @@ def test_batches_are_taken_file_by_file(tmp_path, monkeypatch):
             taken.append(name)
             yield pairs(name)
 
-    files = write_files(Place(str(tmp_path)), "explain_pair", batches())
+    files = write_files(Location(str(tmp_path)), "explain_pair", batches())
     next(files)
     assert taken == ["a"]
 
@@ -119,7 +119,7 @@ def test_a_row_group_is_small_so_that_few_rows_are_read(tmp_path, monkeypatch):
     assert [found.row_group(n).num_rows for n in range(found.num_row_groups)] == [2, 1, 1]
 
 
-class OfAStore(Place):
+class OfAStore(Location):
     """A place that is written to as an object store is: whole files, through its storage."""
 
     is_remote = False
