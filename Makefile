@@ -56,35 +56,35 @@ coverage: $(READY) ## Say which lines and branches the tests run, those marked s
 	@$(BIN)/pytest -q -m "not slow and not object_store and (spark or kafka)" --cov --cov-append
 
 mutation: $(READY) ## Make small mistakes in the code, drawn by SEED, and see which no test finds; COUNT=N
-	@$(BIN)/python -m tests.mutation --seed $(SEED) --count $(COUNT)
+	@$(BIN)/python -m tests.tools.mutation --seed $(SEED) --count $(COUNT)
 
 fuzz: $(READY) ## Try twenty times as many broken files as the tests do (some ten minutes); FUZZ=N for N
 	@ACLKIT_FUZZ=$(FUZZ) $(BIN)/pytest -n 2 --timeout 1200 tests/fuzz
 
 bench: $(READY) ## Measure deciding 80 million accesses, against Kafka's own loop (3 minutes)
-	@$(BIN)/python -m tests.benchmarks --quick
+	@$(BIN)/python -m tests.tools.benchmarks --quick
 
 bench-full: $(READY) ## Measure everything, and compare a million random decisions with Kafka's
-	@$(BIN)/python -m tests.benchmarks --full
-	@$(BIN)/python -m tests.benchmarks.differential --decisions 1000000 --seed 1
+	@$(BIN)/python -m tests.tools.benchmarks --full
+	@$(BIN)/python -m tests.tools.benchmarks.differential --decisions 1000000 --seed 1
 
 bench-cold: $(READY) ## Measure what starts cold, five times each; AGAINST=FOLDER for pairs (forty minutes)
-	@$(BIN)/python -m tests.benchmarks.cold $(if $(AGAINST),--against $(AGAINST))
+	@$(BIN)/python -m tests.tools.benchmarks.cold $(if $(AGAINST),--against $(AGAINST))
 
 bench-scale: $(READY) ## Measure large runs, each anew; CASES="S30 S100", DOCS=1 writes docs/speed.md
-	@$(BIN)/python -m tests.benchmarks.scale $(CASES) $(if $(DOCS),--docs)
+	@$(BIN)/python -m tests.tools.benchmarks.scale $(CASES) $(if $(DOCS),--docs)
 
 broker-test: $(READY) ## Compare with a real Kafka broker on loopback, from Maven jars (10 minutes)
-	@$(BIN)/python -m tests.broker
+	@$(BIN)/python -m tests.tools.broker
 
 cluster-test: build ## Submit the jobs to a Spark cluster, kill a worker and a driver (15 minutes)
-	@$(BIN)/python -m tests.cluster
+	@$(BIN)/python -m tests.tools.cluster
 
 object-store-test: $(READY) ## Run commands on a bucket of this machine, with faults (10 minutes)
 	@$(BIN)/pytest -n 2 --dist loadgroup tests/object_store
 
 soak: $(READY) ## Kill the nightly run at 20 random moments, and start it again (half an hour)
-	@$(BIN)/python -m tests.soak --rounds 20
+	@$(BIN)/python -m tests.tools.soak --rounds 20
 
 lint: $(READY) ## Check style and format
 	@$(BIN)/ruff check .

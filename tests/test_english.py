@@ -17,7 +17,7 @@ import pytest
 
 from aclkit.cli import cli
 from tests.documents import commands
-from tests.english import BANNED, Found, Text, banned, texts_for_people
+from tests.tools.english import BANNED, Found, Text, banned, texts_for_people
 
 NOT_YET = Path(__file__).parent / "data" / "not-yet-plain-english.txt"
 HELP_WIDTH = 52

@@ -1,4 +1,4 @@
-"""The log that a real broker truncated, as ``tests.broker.truncated`` recorded it."""
+"""The log that a real broker truncated, as ``tests.tools.broker.truncated`` recorded it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from aclkit.answer.document import Answer, Members, Row
 from aclkit.answer.values import json_value, plain_text
 from aclkit.errors import UsageError
 from aclkit.model.columns import distinct
-from aclkit.model.counting import number_of
+from aclkit.model.phrases import number_of
 
 AS_OF: Final = ("as_of", "as_of_offset")
 """The keys of what an answer stands on; where the first means something else, ``as_of_time``."""

@@ -17,9 +17,8 @@ import duckdb
 from aclkit.answer.document import Command, Facts, Heading, Part
 from aclkit.answer.text import lay_out
 from aclkit.audit.reports.gather import gather
-from aclkit.audit.reports.render import HTML
+from aclkit.audit.reports.render import HTML, write_reports
 from aclkit.audit.reports.words import severities
-from aclkit.audit.reports.write import write_reports
 from aclkit.cli.context import Context
 from aclkit.cli.help import command
 from aclkit.cli.one_night import do_night

@@ -88,7 +88,7 @@ class FoundWarehouse:
 def find(ctx: click.Context, env: Mapping[str, str] = os.environ) -> FoundWarehouse | None:
     """Return what a command may take from the folder in which it was started."""
     words = [one.info_name for one in _chain(ctx) if one.parent is not None]
-    is_told = any(_is_said(one, name) for one in _chain(ctx) for name in _GATES)
+    is_told = any(one.get_parameter_source(name) in _SAID for one in _chain(ctx) for name in _GATES)
     if env.get("CI") or is_told or not words or words[-1] not in QUESTIONS:
         return None
     return look_around()
@@ -155,10 +155,6 @@ def _text(said: Mapping[str, object], key: str, where: str) -> str | None:
     if value is None or isinstance(value, str):
         return value
     raise UsageError(f"{where}: {key}: expected text, found {value!r}.")
-
-
-def _is_said(ctx: click.Context, name: str) -> bool:
-    return ctx.get_parameter_source(name) in _SAID
 
 
 def _chain(ctx: click.Context) -> Iterator[click.Context]:

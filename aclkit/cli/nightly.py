@@ -14,9 +14,8 @@ from aclkit.audit.alerts.alerts import alert_of, is_alarming
 from aclkit.audit.alerts.webhook import send_alert
 from aclkit.audit.findings.audit_input import BROAD_SHARE
 from aclkit.audit.reports.gather import gather
-from aclkit.audit.reports.render import FORMATS, HTML
+from aclkit.audit.reports.render import FORMATS, HTML, write_reports
 from aclkit.audit.reports.summary_page import short_parts
-from aclkit.audit.reports.write import write_reports
 from aclkit.cli import replay as log
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes

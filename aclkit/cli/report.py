@@ -23,8 +23,7 @@ from aclkit.audit.alerts.alerts import (
 from aclkit.audit.alerts.webhook import ADDRESS_VARIABLE, Webhook, find_webhook, send_alert
 from aclkit.audit.findings.baseline import classify
 from aclkit.audit.reports.gather import Judge, gather, read_summary
-from aclkit.audit.reports.render import FORMATS, HTML, PROMETHEUS, render
-from aclkit.audit.reports.write import write_reports
+from aclkit.audit.reports.render import FORMATS, HTML, PROMETHEUS, render, write_reports
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command

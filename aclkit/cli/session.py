@@ -19,7 +19,7 @@ from aclkit.runtime.environment import (
     not_installed,
     write_error,
 )
-from aclkit.runtime.object_store import is_s3
+from aclkit.runtime.object_stores import is_s3
 from aclkit.runtime.progress import step
 from aclkit.runtime.reachable import require_reachable
 from aclkit.warehouse.damage import is_of_spark

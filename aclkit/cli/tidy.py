@@ -19,8 +19,8 @@ from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.script import render_changes
 from aclkit.model.acl_words import acl_words
-from aclkit.model.counting import number_of
 from aclkit.model.groups import grouped
+from aclkit.model.phrases import number_of
 from aclkit.questions.preview.read import Base, read_base
 from aclkit.questions.tidy.answer import proposals_answer, reason_words, summary, tidy_answer
 from aclkit.questions.tidy.propose import propose

@@ -26,7 +26,7 @@ from aclkit.kafka.verify.jars import NEWEST, VERSIONS, class_path
 from aclkit.kafka.verify.kafka import PATIENCE, Kafka
 from aclkit.kafka.verify.version import choose_version
 from aclkit.model.acl import Acl, Request
-from aclkit.model.counting import number_of
+from aclkit.model.phrases import number_of
 from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.runtime.progress import step
 from aclkit.warehouse.acls_in_force import acls_in_force

@@ -55,3 +55,12 @@ def most_like(word: str, known: Iterable[str], least: float = 0.6) -> str | None
     from difflib import get_close_matches
 
     return next(iter(get_close_matches(word[:_LONGEST_WORD], list(known), 1, least)), None)
+
+
+def number_of(number: int, one: str, many: str = "") -> str:
+    """Write a number of things; ``many`` is for words whose plural has no plain ``s``.
+
+    >>> number_of(1, "file"), number_of(2_000, "file")
+    ('1 file', '2,000 files')
+    """
+    return f"{number:,} {one}" if number == 1 else f"{number:,} {many or f'{one}s'}"

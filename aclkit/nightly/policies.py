@@ -15,8 +15,8 @@ import duckdb
 from aclkit.audit.findings.baseline import Judged, Known, Mute, classify, fails
 from aclkit.audit.reports.data import AssertionOutcome, NightlySummary
 from aclkit.audit.reports.states import count_states, counted, ran_out_sentences, with_states
-from aclkit.model.counting import number_of
 from aclkit.model.findings import SEVERITIES, Finding, up_to
+from aclkit.model.phrases import number_of
 from aclkit.questions.assertions.answer import example_words
 from aclkit.questions.assertions.check import check, deciding_acls
 from aclkit.questions.assertions.model import Assertion, Outcome

@@ -12,7 +12,7 @@ from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 
 from aclkit.errors import SurroundingsError
-from aclkit.runtime.object_store import STORES
+from aclkit.runtime.object_stores import STORES
 from aclkit.runtime.s3_jars import HADOOP
 from aclkit.runtime.uri import is_uri, split_scheme
 

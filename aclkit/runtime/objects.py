@@ -11,7 +11,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
 from aclkit.errors import UsageError, first_line
-from aclkit.runtime.object_store import plain_uri
+from aclkit.runtime.object_stores import plain_uri
 from aclkit.runtime.uri import shown
 
 if TYPE_CHECKING:

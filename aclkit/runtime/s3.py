@@ -14,6 +14,7 @@ from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from aclkit.errors import UsageError
+from aclkit.runtime.object_store import ObjectStore
 from aclkit.runtime.scratch import scratch
 from aclkit.runtime.uri import split_query, split_scheme
 
@@ -56,20 +57,23 @@ def s3_access(env: Mapping[str, str] = os.environ) -> S3Access:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class S3:
-    """S3, of AWS or of another store that speaks its protocol; see ``ObjectStore``."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class S3(ObjectStore):
+    """S3, of AWS or of another store that speaks its protocol."""
 
     schemes: tuple[str, ...] = ("s3", "s3a", "s3n")
-    spark_schemes: tuple[str, ...] = ("s3", "s3a")
     connector: str = "hadoop-aws"
-    why_read_only: str | None = None
     address_advice: str = "Check AWS_ENDPOINT_URL and AWS_REGION, or [storage] of the settings."
     credentials_advice: str = (
         "Set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for a role, AWS_SESSION_TOKEN "
         '(eval "$(aws configure export-credentials --format env)"), or give this '
         "machine a role."
     )
+
+    @property
+    def spark_schemes(self) -> tuple[str, ...]:
+        """All but the oldest."""
+        return self.schemes[:2]
 
     def spark_uri(self, uri: str) -> str:
         """Spark knows S3 as ``s3a`` alone."""

@@ -33,7 +33,7 @@ from aclkit.runtime.file_systems import require_file_systems
 from aclkit.runtime.gateway import start_gateway
 from aclkit.runtime.jars import DELTA, checked_jars
 from aclkit.runtime.memory import heap_size
-from aclkit.runtime.object_store import is_s3, spark_options
+from aclkit.runtime.object_stores import is_s3, spark_options
 from aclkit.runtime.permissions import current_umask
 from aclkit.runtime.progress import measure_by
 from aclkit.runtime.s3_jars import S3

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from aclkit.errors import UsageError
-from aclkit.runtime.object_store import STORES, store_of
+from aclkit.runtime.object_stores import STORES, store_of
 from aclkit.runtime.uri import is_remote, is_uri, shown
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from typing import Final
 
 import pyarrow as pa
 
-from aclkit.model.counting import number_of
 from aclkit.model.facts import (
     ADD_ACL,
     END_TXN,
@@ -24,6 +23,7 @@ from aclkit.model.facts import (
     SNAPSHOT,
     UNREGISTER_BROKER,
 )
+from aclkit.model.phrases import number_of
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.reader import Reader, read_versions
 from aclkit.warehouse.schemas import TABLES

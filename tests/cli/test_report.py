@@ -9,8 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from aclkit.audit.reports.render import FILE_NAMES, FORMATS
-from aclkit.audit.reports.write import write_reports
+from aclkit.audit.reports.render import FILE_NAMES, FORMATS, write_reports
 from aclkit.errors import DataError
 from tests.audit.reports.hook import serving
 from tests.audit.reports.made import BROKEN, KEPT, gathered

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.benchmarks.cold import Tree
-from tests.benchmarks.cold_cases import CASES
-from tests.benchmarks.shapes import B1
 from tests.object_store.bench import ROOT, Bucket
+from tests.tools.benchmarks.cold import Tree
+from tests.tools.benchmarks.cold_cases import CASES
+from tests.tools.benchmarks.shapes import B1
 
 _SECONDS: Final = 300
 _CLI: Final = "import sys; from aclkit.cli import cli; sys.exit(cli(prog_name='aclkit'))"

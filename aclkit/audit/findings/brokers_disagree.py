@@ -7,8 +7,8 @@ from typing import Final
 
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.model.brokers import DIFFER, RangesByBroker, named_brokers
-from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding, Kind
+from aclkit.model.phrases import number_of
 from aclkit.questions.preview.preview import MOST_REGIONS
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.budget import Budget

@@ -20,8 +20,8 @@ from aclkit.audit.findings.registry import find_readings
 from aclkit.audit.findings.suspicious_acls import read_suspicious_acls
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
-from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding
+from aclkit.model.phrases import number_of
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import (

@@ -9,9 +9,9 @@ from aclkit.audit.findings.public_access import ANONYMOUS
 from aclkit.audit.findings.sentences import acls_words
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import quoted
-from aclkit.model.counting import number_of
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.model.groups import grouped
+from aclkit.model.phrases import number_of
 from aclkit.model.principal import split_principal
 from aclkit.rules.patterns.match import names_exactly
 

@@ -9,8 +9,8 @@ from aclkit.audit.findings.anywhere import anywhere_words, is_anywhere
 from aclkit.audit.findings.sentences import can_words, names_words, who_words
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl, Request
 from aclkit.model.acl_words import acl_words, quoted
-from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding, Kind
+from aclkit.model.phrases import number_of
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.rows import operations_of
 from aclkit.rules.patterns.match import LITERAL, is_any_host, principal_matches

@@ -10,11 +10,10 @@ from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words, pattern_words, quoted
-from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding
 from aclkit.model.groups import grouped
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
-from aclkit.model.phrases import few
+from aclkit.model.phrases import few, number_of
 
 _ANY_HOST: Final = "*"
 _USER: Final = "User:"

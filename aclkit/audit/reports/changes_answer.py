@@ -10,8 +10,8 @@ from aclkit.answer.document import Answer, Item, Items, Part, Row, Sentence
 from aclkit.audit.reports.data import Cause, ReportedChange
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
-from aclkit.model.counting import number_of
 from aclkit.model.groups import grouped
+from aclkit.model.phrases import number_of
 from aclkit.model.resource import Resource
 from aclkit.questions.query.hosts import few_hosts
 from aclkit.rules.names.compare import GAINED

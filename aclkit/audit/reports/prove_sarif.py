@@ -12,7 +12,7 @@ from dataclasses import astuple
 from typing import Any, Final
 
 import aclkit
-from aclkit.audit.reports.sarif_parts import driver_of, notes_of, place_of, rule_of, sarif
+from aclkit.audit.reports.as_sarif import driver_of, notes_of, place_of, rule_of, sarif
 from aclkit.questions.prove import words
 from aclkit.questions.prove.answer import left_out_words
 from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN, Claimed, Counterexample

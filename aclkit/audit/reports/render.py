@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Final
 
 from aclkit.audit.reports.as_html import render_html
@@ -13,6 +14,9 @@ from aclkit.audit.reports.as_sarif import render_sarif
 from aclkit.audit.reports.as_spreadsheet import render_spreadsheet
 from aclkit.audit.reports.data import RunReport
 from aclkit.audit.reports.summary_page import render_summary
+from aclkit.runtime.atomic_file import write_atomically
+from aclkit.runtime.permissions import make_folder
+from aclkit.runtime.uri import child, is_uri
 
 HTML: Final = "html"
 
@@ -43,3 +47,27 @@ def render(report: RunReport, form: str, fail_on: str = "high") -> str:
         fail_on: the least severity of a finding that makes a JUnit test case fail, or ``never``.
     """
     return _FORMS[form][1](report, fail_on)
+
+
+def write_reports(
+    report: RunReport, directory: str | Path, formats: Iterable[str], fail_on: str = "high"
+) -> list[str]:
+    """Write a report in several formats; the folder is made where it is missing, if it is local.
+
+    Args:
+        report: what is shown; for HTML with the accesses.
+        directory: where to write: a folder, or the URI of one.
+        formats: some of ``FILE_NAMES``.
+        fail_on: the least severity of a finding that makes a JUnit test case fail, or ``never``.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    wanted = list(dict.fromkeys(formats))
+    if not is_uri(str(directory)):
+        make_folder(Path(directory))
+    paths = [child(str(directory), FILE_NAMES[form]) for form in wanted]
+    for form, path in zip(wanted, paths, strict=True):
+        text = render(report, form, fail_on)
+        write_atomically(path, text, for_everybody=form == PROMETHEUS)
+    return paths

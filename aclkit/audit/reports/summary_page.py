@@ -12,9 +12,9 @@ from aclkit.audit.findings.baseline import Judged, Known
 from aclkit.audit.reports.data import COMPLETE, AssertionOutcome, NightlySummary, ReportedChange
 from aclkit.audit.reports.states import state_words
 from aclkit.audit.reports.words import cause_words, utc, verdict
-from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.groups import grouped
+from aclkit.model.phrases import number_of
 
 _MOST_CAUSES: Final = 5
 _MOST_KINDS: Final = 4

@@ -15,10 +15,9 @@ from aclkit.audit.reports.data import (
 )
 from aclkit.audit.reports.states import count_severities, count_states, counted
 from aclkit.model.acl_words import acl_words
-from aclkit.model.counting import number_of
 from aclkit.model.facts import in_utc
 from aclkit.model.findings import Finding
-from aclkit.model.phrases import listed
+from aclkit.model.phrases import listed, number_of
 
 _MOST_NAMES: Final = 20
 

@@ -14,9 +14,8 @@ from aclkit.audit.serve.page import Given, Page, paged
 from aclkit.audit.serve.rows import Folded, Lines, fold_what, fold_who, in_words, lines_of
 from aclkit.audit.serve.snapshot import Reading
 from aclkit.errors import UsageError
-from aclkit.model.access_words import operations_words
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
-from aclkit.model.acl_words import acl_words, pattern_words
+from aclkit.model.acl_words import acl_words, operations_words, pattern_words
 from aclkit.model.operation import (
     ANY_OPERATION,
     OPERATIONS_OF_TYPE,

@@ -10,8 +10,8 @@ from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.cidr import is_any_other
-from aclkit.model.counting import number_of
 from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.phrases import number_of
 from aclkit.model.resource import CLUSTER_NAME, WORD_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.pipeline.inventory.any_other import (

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from aclkit.errors import UsageError
-from aclkit.model.counting import number_of
 from aclkit.model.facts import RECORD, SNAPSHOT, UNREADABLE
+from aclkit.model.phrases import number_of
 from aclkit.pipeline.replay.engine import Offsets, Origin
 from aclkit.pipeline.replay.history_plan import describe_spans
 from aclkit.pipeline.replay.ranges import END, Range

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from aclkit.errors import DataError, UsageError
 from aclkit.model.broker_settings import require_known_authorizer
-from aclkit.model.counting import number_of
 from aclkit.model.facts import ADD_ACL, REJECT, SourceRow
+from aclkit.model.phrases import number_of
 from aclkit.pipeline.replay.imprint import Imprint
 from aclkit.pipeline.sources.files import require_file
 from aclkit.pipeline.sources.items import WorkItem, items_of

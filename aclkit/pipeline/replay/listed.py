@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from aclkit.model.counting import number_of
 from aclkit.model.facts import (
     ADD_DELEGATION,
     ADD_RESOURCE,
@@ -24,6 +23,7 @@ from aclkit.model.facts import (
     REMOVE_TOPIC,
     SourceRow,
 )
+from aclkit.model.phrases import number_of
 from aclkit.pipeline.sources.listing import (
     GROUPS,
     TOKENS,

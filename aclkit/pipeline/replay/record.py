@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from aclkit.errors import DataError
-from aclkit.model.counting import number_of
+from aclkit.model.phrases import number_of
 from aclkit.pipeline.replay.history_plan import notes_on
 from aclkit.pipeline.replay.intake import Intake, refused_lines
 from aclkit.pipeline.replay.known import Replayed, ReplayOptions

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Final, Generic
 
 from aclkit.model.brokers import Brokers
-from aclkit.model.counting import number_of
 from aclkit.model.facts import RECORD
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import LOG_DIVERGED, SNAPSHOT_CONTRADICTS_LOG
+from aclkit.model.phrases import number_of
 from aclkit.pipeline.replay.brokers import (
     BrokerFact,
     are_kept_alike,

@@ -52,7 +52,7 @@ def read_acls_list(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
     everything = _unmarked(chain(head, numbers), mark, source)
     first = next((text for text in texts if text.strip() != mark.strip()), "")
     if is_rpk_header(first.removeprefix(mark)):
-        yield from read_rpk_list(_without_log_lines(everything), source)
+        yield from read_rpk_list((line for line in everything if not is_log_line(line[1])), source)
         return
     yield from _read_listing(everything, source, texts)
 
@@ -185,10 +185,6 @@ def _unmarked(lines: Iterable[Line], mark: str, source: str) -> Iterator[Line]:
                 "the first line. Remove the sign, or the lines that do not belong to the "
                 "listing."
             )
-
-
-def _without_log_lines(lines: Iterable[Line]) -> Iterator[Line]:
-    return (line for line in lines if not is_log_line(line[1]))
 
 
 _LOOKED_AT: Final = 200

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from aclkit.errors import GoneError, SurroundingsError, UsageError
 from aclkit.runtime import safe_read
-from aclkit.runtime.object_store import arrow_uri
+from aclkit.runtime.object_stores import arrow_uri
 from aclkit.runtime.uri import child, is_uri, shown, split_query, without_secrets
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Final
 
 from aclkit.answer.document import Answer, Item, Items, Part, Sentence
 from aclkit.model.acl_words import acl_words
-from aclkit.model.counting import number_of
 from aclkit.model.groups import grouped
+from aclkit.model.phrases import number_of
 from aclkit.questions.preview.access_change import KINDS, REDECIDED
 from aclkit.questions.preview.effect import ChangedCell
 from aclkit.questions.preview.preview import Preview

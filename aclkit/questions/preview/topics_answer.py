@@ -7,9 +7,9 @@ from dataclasses import asdict
 from typing import Final
 
 from aclkit.answer.document import Answer, Heading, Members, Part, Sentence
-from aclkit.model.access_words import operations_words, power_of
-from aclkit.model.counting import number_of
+from aclkit.model.acl_words import operations_words, power_of
 from aclkit.model.groups import grouped
+from aclkit.model.phrases import number_of
 from aclkit.questions.preview.topics import TopicAccess, TopicToCome
 from aclkit.questions.query.access_table import AccessRow, access_parts
 from aclkit.questions.query.hosts import few_hosts

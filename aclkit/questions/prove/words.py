@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from aclkit.model.acl import Request
-from aclkit.model.counting import number_of
+from aclkit.model.phrases import number_of
 from aclkit.model.semantics import PRESETS
 from aclkit.questions.prove.claim import (
     FAILS,

@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from aclkit.answer.document import Answer, Part, Row, Sentence, Table
-from aclkit.model.access_words import operations_words, power_of
 from aclkit.model.acl import ANY_OTHER, Acl
-from aclkit.model.acl_words import acl_words, type_words
-from aclkit.model.counting import number_of
+from aclkit.model.acl_words import acl_words, operations_words, power_of, type_words
 from aclkit.model.groups import grouped
-from aclkit.model.phrases import listed
+from aclkit.model.phrases import listed, number_of
 from aclkit.model.resource import TYPE_OF_WORD, Resource
 from aclkit.questions.query.access import Access
 from aclkit.questions.query.access_table import AccessRow, access_parts

@@ -43,17 +43,13 @@ class Asked:
 def can_answer(asked: Asked) -> Answer:
     """Return the answer."""
     return Answer(
-        title=_title(asked),
+        title=f"Can {asked.answer.principal} {_does(asked)}?",
         columns=CAN_COLUMNS,
         rows=can_rows(asked),
         parts=lambda: _parts(asked),
         notes=tuple(_notes(asked)),
         json=lambda: can_object(asked),
     )
-
-
-def _title(asked: Asked) -> str:
-    return f"Can {asked.answer.principal} {_does(asked)}?"
 
 
 def _parts(asked: Asked) -> Iterator[Part]:

@@ -13,10 +13,9 @@ from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.broker_settings import ALLOW_EVERYONE
-from aclkit.model.counting import number_of
 from aclkit.model.glob import glob_matches
 from aclkit.model.groups import grouped
-from aclkit.model.phrases import few
+from aclkit.model.phrases import few, number_of
 from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.model.semantics import Semantics
 from aclkit.questions.query.lifetimes import lifetimes_naming

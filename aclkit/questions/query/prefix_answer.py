@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from aclkit.answer.document import Answer, Part, Row, Sentence, Table
-from aclkit.model.access_words import operations_words, power_of
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
-from aclkit.model.acl_words import acl_words, quoted, type_words
-from aclkit.model.counting import number_of
+from aclkit.model.acl_words import acl_words, operations_words, power_of, quoted, type_words
 from aclkit.model.groups import grouped
 from aclkit.model.operation import ANY_OPERATION
+from aclkit.model.phrases import number_of
 from aclkit.questions.query.by_prefix import ByPrefix, Reach
 from aclkit.questions.query.hosts import hosts_words
 from aclkit.rules.decide.rules import DENIED

@@ -9,9 +9,8 @@ from aclkit.answer.document import Answer, Item, Items, Part, Sentence
 from aclkit.answer.rows import as_objects
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
-from aclkit.model.counting import number_of
 from aclkit.model.groups import grouped
-from aclkit.model.phrases import few
+from aclkit.model.phrases import few, number_of
 from aclkit.questions.tidy.propose import Proposal, Proposals
 from aclkit.questions.tidy.proven import Proven
 from aclkit.rules.names.compare import GAINED

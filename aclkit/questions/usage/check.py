@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from aclkit.model.acl import Acl
 from aclkit.questions.usage.clock import Span, to_datetime
 from aclkit.questions.usage.line import Statement
 from aclkit.questions.usage.past import ClusterPast, Held, Rulings, rule_texts
@@ -122,13 +121,9 @@ def _named_acl(statement: Statement, span: Span, past: ClusterPast, held: Held) 
     lives = [
         life
         for life in past.reaching(statement.request)
-        if statement.rule_text in _texts_of(life.acl)
+        if statement.rule_text in rule_texts(Ruling("ALLOWED", MATCHING_ACL, life.acl))
     ]
     lives.sort(key=lambda life: past.reached[life.effective_offset][1])
     alive = [life for life in lives if past.reached[life.effective_offset][1] <= span[1]]
     named = (alive or lives)[-1:]
     return named[0].acl.acl_id if named else None
-
-
-def _texts_of(acl: Acl) -> tuple[str, ...]:
-    return rule_texts(Ruling("ALLOWED", MATCHING_ACL, acl))

@@ -10,9 +10,9 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 
 from aclkit.errors import DataError
-from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
+from aclkit.model.phrases import number_of
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.questions.query.timeline import note_on_settings

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from aclkit.model.counting import number_of
+from aclkit.model.phrases import number_of
 
 GAP: Final = timedelta(hours=1)
 """Without a line for longer than this, a log is taken to be missing: brokers speak all the time."""

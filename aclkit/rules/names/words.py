@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from aclkit.model.acl_words import quoted, type_words
-from aclkit.model.counting import number_of
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.model.phrases import few, listed
+from aclkit.model.phrases import few, listed, number_of
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.change_regions import Party, RegionChange, fold
 from aclkit.rules.names.classes import NameClass

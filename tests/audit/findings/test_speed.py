@@ -7,8 +7,8 @@ import pytest
 from aclkit.audit.findings.audit_input import AuditInput, Life
 from aclkit.audit.findings.registry import find_all
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from tests.benchmarks.shapes import B1, B2, build
 from tests.pace import within_loops
+from tests.tools.benchmarks.shapes import B1, B2, build
 
 
 @pytest.mark.parametrize(

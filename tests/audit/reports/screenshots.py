@@ -6,7 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from aclkit.audit.reports.write import write_reports
+from aclkit.audit.reports.render import write_reports
 from aclkit.warehouse.published import open_warehouse
 from tests.audit.reports.browser import start_browser
 from tests.audit.reports.made import gathered

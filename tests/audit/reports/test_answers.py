@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aclkit.audit.reports.write import write_reports
+from aclkit.audit.reports.render import write_reports
 from aclkit.model.acl import ANY_OTHER
 from aclkit.warehouse.duck import connect
 from tests.audit.reports.asking import EVERYONE, NAMES, ROWS, STATUS, TITLE, ask, choose, go, saved

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from aclkit.audit.reports.write import write_reports
+from aclkit.audit.reports.render import write_reports
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.resource import Resource
 from aclkit.warehouse.published import open_warehouse

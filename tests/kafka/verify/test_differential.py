@@ -1,4 +1,4 @@
-"""aclkit decides random worlds as Kafka does; tests/benchmarks/differential.py does a million."""
+"""aclkit decides random worlds as Kafka does; ``benchmarks.differential`` does a million."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aclkit.model.acl import Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA
 from aclkit.rules.decide.index import AclIndex
-from tests.benchmarks.differential import (
+from tests.tools.benchmarks.differential import (
     HOSTS,
     OPERATIONS,
     World,

@@ -10,8 +10,8 @@ from aclkit.errors import UsageError
 from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.kafka import Kafka
 from aclkit.model.semantics import BrokerSettings
-from tests.benchmarks.kafka_loop import measure
 from tests.factories import acl, request
+from tests.tools.benchmarks.kafka_loop import measure
 
 pytestmark = pytest.mark.kafka
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from aclkit.model.semantics import BrokerSettings
-from tests.benchmarks.kafka_loop import measure_loop
 from tests.factories import acl, request
+from tests.tools.benchmarks.kafka_loop import measure_loop
 
 
 @pytest.mark.kafka

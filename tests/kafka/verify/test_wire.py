@@ -17,8 +17,8 @@ from aclkit.kafka.verify.wire import (
 )
 from aclkit.model.semantics import BrokerSettings
 from aclkit.rules.decide.order import utf16
-from tests.benchmarks.kafka_loop import encode_measure
 from tests.factories import acl, request
+from tests.tools.benchmarks.kafka_loop import encode_measure
 
 any_text = st.text(st.characters(), max_size=20)
 """Control characters, emoji and lone surrogates too."""

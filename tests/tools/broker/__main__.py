@@ -1,0 +1,124 @@
+"""``make broker-test``: aclkit against a real Kafka, part by part; it ends by itself.
+
+Each line says what was compared. The exit code is 1 where something differs. Names of parts run
+only these, ``--kafka`` another version of the broker; Kafka's own tools are of the newest that has
+any.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import click
+
+from tests.tools.broker import export, filters, live, log, ranges, requests, settings
+from tests.tools.broker.jars import NEWEST, TOOLS, VERSIONS, class_path
+from tests.tools.broker.running import Difference
+from tests.tools.broker.server import LISTENERS, BrokerError, start_broker
+from tests.tools.broker.tools import start_tools
+
+Say = Callable[[str], None]
+MOST_SECONDS: Final = 1800
+
+
+def _listings(folder: Path, version: str, say: Say) -> None:
+    """Live, filters and export: all of the same 1,500 ACLs."""
+    with (
+        start_tools() as tools,
+        start_broker(folder / "broker", live.PROPERTIES, LISTENERS, version=version) as broker,
+    ):
+        warehouse = live.compare_live(broker, tools, folder, say)
+        differences = []
+        for compare in (filters.compare_filters, export.compare_export):
+            try:
+                compare(broker, tools, warehouse, folder, say)
+            except Difference as error:
+                differences.append(str(error))
+    if differences:
+        raise Difference("\n".join(differences))
+
+
+def _log(folder: Path, version: str, say: Say) -> None:
+    with start_broker(folder / "broker", log.PROPERTIES, version=version) as broker:
+        log.compare_log(broker, folder, say)
+
+
+def _requests(folder: Path, version: str, say: Say) -> None:
+    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
+    with start_broker(
+        folder / "broker", requests.PROPERTIES, listeners, requests.USERS, version=version
+    ) as broker:
+        requests.compare_requests(broker, folder, say)
+
+
+def _ranges(folder: Path, version: str, say: Say) -> None:
+    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
+    with start_broker(folder / "broker", listeners=listeners, version=version) as broker:
+        ranges.compare_ranges(broker, folder, say)
+
+
+def _settings(folder: Path, version: str, say: Say) -> None:
+    """What is wrong with one broker leaves the other to be compared."""
+    both = {
+        settings.compare_hidden: {},
+        settings.compare_unauthorized: settings.UNAUTHORIZED,
+    }
+    differences = []
+    for number, (compare, properties) in enumerate(both.items()):
+        where, listeners = folder / f"broker-{number}", ("PLAINTEXT", "SASL_PLAINTEXT")
+        with start_broker(where, properties, listeners, version=version) as broker:
+            try:
+                compare(broker, folder, say)
+            except Difference as error:
+                differences.append(str(error))
+    if differences:
+        raise Difference("\n".join(differences))
+
+
+PARTS: Final = {
+    "listings": _listings,
+    "log": _log,
+    "requests": _requests,
+    "ranges": _ranges,
+    "settings": _settings,
+}
+
+
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
+@click.option("--kafka", "version", type=click.Choice(VERSIONS), default=NEWEST, show_default=True)
+def main(names: tuple[str, ...], version: str) -> None:
+    """Run the parts named, or all: listings log requests ranges settings."""
+    signal.signal(signal.SIGALRM, _late)
+    signal.alarm(MOST_SECONDS)
+    began, failed = time.monotonic(), False
+
+    def say(text: str) -> None:
+        click.echo(f"{time.monotonic() - began:5.0f} s  {text}")
+
+    for each in (version, TOOLS):
+        class_path(each)
+    say(f"Kafka {version}, on 127.0.0.1")
+    for name in names or PARTS:
+        with tempfile.TemporaryDirectory(prefix="aclkit-broker-") as folder:
+            try:
+                PARTS[name](Path(folder), version, say)
+            except (Difference, BrokerError) as error:
+                say(f"{name}: {error}")
+                failed = True
+    say("something differs" if failed else "all is as Kafka has it")
+    sys.exit(int(failed))
+
+
+def _late(*_: object) -> None:
+    raise TimeoutError(f"not done within {MOST_SECONDS} seconds")
+
+
+if __name__ == "__main__":
+    main()
