@@ -9,7 +9,6 @@ import json
 import pyarrow as pa
 import pytest
 
-from aclkit.pipeline.explain import whole
 from aclkit.warehouse.duck import connect
 from tests.cli.running import KRAFT_TEXT
 
@@ -38,7 +37,7 @@ def kafkas_answers():
     }
 
 
-@pytest.fixture(scope="module", params=["on-driver", "by-spark"])
+@pytest.fixture(scope="module", params=["local", "spark"])
 def decided(request, replayed, kafkas_answers, tmp_path_factory):
     """The real cluster, decided as a broker does for all that Kafka was asked about."""
     folder = tmp_path_factory.mktemp("decisions")
@@ -53,10 +52,7 @@ def decided(request, replayed, kafkas_answers, tmp_path_factory):
             csv.writer(file).writerows([header, *sorted(rows)])
         options += [f"--{name}", str(folder / f"{name}.csv")]
     warehouse = replayed.copy(folder / "warehouse")
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "by-spark":
-            patch.setattr(whole, "MOST_PAIRS", 0)
-        warehouse.run("materialize", *options)
+    warehouse.run("materialize", *options, "--decide-with", request.param)
     return warehouse
 
 
