@@ -60,7 +60,7 @@ def maintain_(
       aclkit --warehouse W maintain --keep-days 7 --keep-runs 30
       aclkit --warehouse W maintain --dry-run
 
-    maintain merges small files, sorts the pairs again, and removes what no kept run needs. A kept
+    maintain merges small files and removes what no kept run needs. A kept
     run keeps its row of job_run, its findings, its access changes and its tables. Of older runs,
     aclkit keeps only what each cluster needs: the newest run of each job with its findings and
     changes, and the tables of the run that decided, of its previous run, and of the run that the

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import functions as F
 
 from aclkit.runtime.progress import step
 from aclkit.warehouse.current_runs import MAINTAIN
@@ -23,9 +22,6 @@ from aclkit.warehouse.scratch_store import remove_scratch_store
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import Extent
 
-SORTED: Final = "explain_pair"
-"""Cut into files by resource and, within these, by principal: a question opens few of them."""
-
 PRUNED: Final = ("access_change", "finding")
 """Tables whose rows are about a run, and go with it; ``job_run`` is written by ``publish``."""
 
@@ -33,9 +29,6 @@ COMPACTED: Final = (
     "acl_log", "log_range", "acl_reject", "acl_history", "access_log", "setting", *PRUNED, JOB_RUN,
 )  # fmt: skip
 """Tables that grow by a small file per run. The others are written as a whole."""
-
-_PAIRS_OF_A_FILE: Final = 50_000
-_PAIRS_OF_A_PART: Final = 400_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +53,7 @@ class Maintained:
 
 
 def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
-    """Write small files together, sort ``explain_pair`` anew, and remove what no kept run needs.
+    """Write small files together, and remove what no kept run needs.
 
     All of it is published as one run, and only then files are removed.
 
@@ -123,10 +116,7 @@ def _forget_removed_files(store: Store, tables: Iterable[str]) -> None:
 
 def _rewrite(store: Store, table: str, kept: Kept, before: Extent, *, removes: bool) -> None:
     is_scattered = before.files > 1
-    if table == SORTED:
-        for cluster_id in sorted({run.cluster_id for run in store.runs}):
-            _sort_pairs(store, cluster_id)
-    elif table in PRUNED:
+    if table in PRUNED:
         if removes or is_scattered:
             with _opened(store, table, kept) as read:
                 read.rewrite(table, _kept_rows(table))
@@ -174,14 +164,3 @@ _GOING: Final = (
     "SELECT count(*) FROM {table} t LEFT JOIN kept_run k ON k.run_id = t.run_id "
     "WHERE k.run_id IS NULL"
 )
-
-
-def _sort_pairs(store: Store, cluster_id: str) -> None:
-    """Write a cluster's pairs as ``materialize`` does when it decides everything."""
-    rows = store.cluster_rows(SORTED, cluster_id)
-    number = rows.agg(F.count("*").alias("pairs")).collect()[0]["pairs"]
-    if number:
-        parts = -(-number // _PAIRS_OF_A_PART)
-        ranged = rows.repartitionByRange(parts, "resource_type", "resource_name")
-        in_order = ranged.sortWithinPartitions("principal", "resource_type", "resource_name")
-        store.replace_cluster(SORTED, in_order, cluster_id, _PAIRS_OF_A_FILE, at_most=number)

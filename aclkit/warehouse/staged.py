@@ -39,7 +39,6 @@ class Stage:
     def write(
         self,
         rows: DataFrame,
-        options: Mapping[str, str],
         cluster_id: str | None,
         *,
         replaces: bool,
@@ -48,7 +47,6 @@ class Stage:
 
         Args:
             rows: with the columns of the table.
-            options: of Spark's writer.
             cluster_id: the cluster whose rows they replace; None for all.
             replaces: whether they replace any.
         """
@@ -59,7 +57,7 @@ class Stage:
             rows = rows.unionByName(self._others(rows, mixed, cluster_id))
         folder = uuid.uuid4().hex
         staging = f"{self.place.of_table(self.table)}/{folder}"
-        writer = rows.write.format("delta").mode("error").options(**options)
+        writer = rows.write.format("delta").mode("error")
         writer.options(**properties_of_new(self.table)).save(staging)
         written = list(self._written(folder))
         schema = DeltaTable(staging).schema()

@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 from deltalake import DeltaTable as OpenTable
 from deltalake import Schema
 
-from aclkit.runtime import memory
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.environment import require_room
 from aclkit.runtime.fail_points import after_commit
@@ -59,12 +58,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     from aclkit.warehouse.merge import Merge
-
-MOST_COLLECTED: Final = 50_000 if memory.IS_OURS else 5_000
-"""So many rows of a table the driver takes from Spark and writes itself: a commit of Spark's takes
-a second or more, however few they are."""
-
-_NO_OPTIONS: Final[Mapping[str, str]] = {}
 
 
 class NeedsSparkError(Exception):
@@ -171,28 +164,12 @@ class Store:
         """Put rows that the driver holds in the place of all rows of one cluster, or of all."""
         self.replace_columns(table, arrow_table(rows, arrow_schema(table)), cluster_id)
 
-    def replace_cluster(
-        self,
-        table: str,
-        rows: DataFrame,
-        cluster_id: str | None,
-        rows_per_file: int | None = None,
-        at_most: int | None = None,
-    ) -> None:
+    def replace_cluster(self, table: str, rows: DataFrame, cluster_id: str | None) -> None:
         """Put rows in the place of all rows of one cluster, or of all for None, in one commit.
 
-        Args:
-            table: the table.
-            rows: of it.
-            cluster_id: it has been checked by ``parse_cluster_id`` and holds no quote.
-            rows_per_file: how many a file holds at most.
-            at_most: how many they are at most, where that is known; few are written by the driver.
+        ``cluster_id`` has been checked by ``parse_cluster_id`` and holds no quote.
         """
-        if at_most is not None and at_most <= MOST_COLLECTED:
-            self.replace_columns(table, _collected(table, rows), cluster_id)
-            return
-        options = {} if rows_per_file is None else {"maxRecordsPerFile": str(rows_per_file)}
-        self._write(table, rows, "overwrite", options, self._only_of(cluster_id))
+        self._write(table, rows, "overwrite", self._only_of(cluster_id))
 
     def replace_columns(self, table: str, rows: pa.Table, cluster_id: str | None) -> None:
         """Put columns that the driver holds in the place of rows; see ``replace_rows``."""
@@ -377,19 +354,18 @@ class Store:
         table: str,
         rows: DataFrame,
         mode: Literal["append", "overwrite"],
-        options: Mapping[str, str] = _NO_OPTIONS,
         cluster_id: str | None = None,
     ) -> None:
         commit, rows = self._commit(table), _of_contract(table, rows)
         if self.place.is_remote:
             stage = Stage(self.place, table, commit)
-            stage.write(rows, options, cluster_id, replaces=mode == "overwrite")
+            stage.write(rows, cluster_id, replaces=mode == "overwrite")
         else:
             whose = {} if cluster_id is None else {"replaceWhere": _whose(cluster_id)}
             writer = (
                 rows.write.format("delta")
                 .mode(mode)
-                .options(**options, **whose)
+                .options(**whose)
                 .options(**properties_of_new(table))
                 .option("userMetadata", commit.run_id)
                 .option("txnAppId", commit.application)
@@ -435,11 +411,6 @@ class Store:
 def _whose(cluster_id: str) -> str:
     """Return the predicate of a cluster's rows: ``parse_cluster_id`` lets no quote through."""
     return f"cluster_id = '{cluster_id}'"
-
-
-def _collected(table: str, rows: DataFrame) -> pa.Table:
-    """Return rows of the contract as the driver holds them, times as UTC."""
-    return _of_contract(table, rows).toArrow().cast(arrow_schema(table))
 
 
 def _of_contract(table: str, rows: DataFrame) -> DataFrame:

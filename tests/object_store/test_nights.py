@@ -13,7 +13,6 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from aclkit.pipeline.explain import whole
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.lease import LEASE
 from aclkit.warehouse.location import Location
@@ -93,16 +92,18 @@ def test_ten_nights_leave_the_tables_of_a_local_disk_whatever_the_clock_of_the_s
     assert len({len(open_warehouse(str(place)).runs) for place in places}) == 1
 
 
+BY_SPARK = ("--fail-on", "never", "--decide-with", "spark")
+
+
 @pytest.mark.spark
 @pytest.mark.usefixtures("session_on_s3")
 def test_readings_that_spark_decides_are_compared_in_a_bucket_and_leave_nothing_there(
-    bucket, tmp_path, monkeypatch
+    bucket, tmp_path
 ):
-    monkeypatch.setattr(whole, "MOST_PAIRS", -1)
     (tmp_path / "here").mkdir()
     here, there = Nights(tmp_path / "here"), NightsInABucket(tmp_path, f"{bucket.uri}/acls")
     for each in (here, there):
-        result = each.run(*FIRST_NIGHT, add(9, "User:a*", "pay.in"), options=("--fail-on", "never"))
+        result = each.run(*FIRST_NIGHT, add(9, "User:a*", "pay.in"), options=BY_SPARK)
         assert result.exit_code == 0, result.output
         assert "of this run would change." in result.output
     assert seen(there.uri) == seen(here.folder / "warehouse")

@@ -23,6 +23,7 @@ from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.source_rows import news_filter, source_rows
 from aclkit.pipeline.sources.items import WorkItem, metadata_log_items
 from aclkit.pipeline.sources.readers import read_item
+from aclkit.runtime import memory
 from aclkit.warehouse.run import begin_run
 from tests.pipeline.replay.frames import columns_of
 from tests.pipeline.sources.log_bytes import KRAFT
@@ -99,8 +100,8 @@ def test_what_fits_is_replayed_by_this_process(
     items = [WorkItem(kind="records", path=str(tmp_path / name)) for name in ("a", "gone")]
     monkeypatch.setattr("aclkit.pipeline.plan._BYTES_REPLAYED_HERE", most_bytes)
     monkeypatch.setattr("aclkit.pipeline.plan._FACTS_REPLAYED_HERE", most_facts)
-    monkeypatch.setattr(engines.memory, "IS_OURS", is_ours)
-    assert engines.fits(SimpleNamespace(count_facts=lambda: 5), items) is fits
+    monkeypatch.setattr(memory, "IS_OURS", is_ours)
+    assert engines.fits(SimpleNamespace(count_facts=lambda: 5), "auto", items) is fits
 
 
 def test_the_rows_of_a_listing_count_as_the_records_of_a_log_do(monkeypatch):
