@@ -143,8 +143,8 @@ def _loop(shape: Shape) -> float:
 def _print(cases: Sequence[Case], trees: Sequence[Tree]) -> None:
     now = datetime.now(UTC)
     click.echo(f"{machine()}, {now:%Y-%m-%d}. Seconds: median (range).\n")
-    click.echo("| case | checkout | wall | CPU | Spark jobs | wall, ratio | CPU, ratio |")
-    click.echo("|---|---|---|---|---|---|---|")
+    click.echo("| case | checkout | wall | CPU | GiB | Spark jobs | wall, ratio | CPU, ratio |")
+    click.echo("|---|---|---|---|---|---|---|---|")
     for case in cases:
         for tree in trees:
             costs, base = tree.costs[case.name], trees[0].costs[case.name]
@@ -153,7 +153,8 @@ def _print(cases: Sequence[Case], trees: Sequence[Tree]) -> None:
                 tree.name,
                 _spread([cost.wall for cost in costs]),
                 _spread([cost.cpu for cost in costs]),
-                str(costs[-1].jobs),
+                _spread([cost.memory / (1 << 30) for cost in costs]),
+                str(costs[-1].jobs) if costs[-1].java else "no Java",
                 *(_ratio(costs, base, of) if tree is not trees[0] else "" for of in _PARTS),
             ]
             click.echo(f"| {' | '.join(cells)} |")

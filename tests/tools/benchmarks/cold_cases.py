@@ -15,7 +15,7 @@ from tests.cli.running import split_batches
 from tests.tools.benchmarks.authorizer_benchmark import B3
 from tests.tools.benchmarks.clusters import SKEWS, build
 from tests.tools.benchmarks.replay import log_batch
-from tests.tools.benchmarks.shapes import B1, B2, Shape
+from tests.tools.benchmarks.shapes import B1, B2, B2G, Shape
 from tests.tools.benchmarks.warehouse import CLUSTER_ID
 
 SAMPLE = Path(__file__).parents[3] / "aclkit/cli/data/sample/__cluster_metadata-0"
@@ -25,7 +25,10 @@ _SEGMENT = "00000000000000000000.log"
 _WRITE_ACLS = """
 import json, sys
 from aclkit.runtime.spark import build_session
-from tests.tools.benchmarks import authorizer_benchmark, shapes, warehouse
+try:
+    from tests.tools.benchmarks import authorizer_benchmark, shapes, warehouse
+except ImportError:
+    from tests.benchmarks import authorizer_benchmark, shapes, warehouse
 _, folder, warehouse.CLUSTER_ID, shape = sys.argv
 shape = shapes.Shape(**json.loads(shape))
 maker = authorizer_benchmark if shape.name.startswith("B3") else shapes
@@ -105,7 +108,12 @@ def _write(path: Path, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]
 
 
 def decide(
-    shape: Shape, *, is_large: bool = False, has_loop: bool = False, has_another: bool = False
+    shape: Shape,
+    *,
+    is_large: bool = False,
+    has_loop: bool = False,
+    has_another: bool = False,
+    semantics: str = "auto",
 ) -> Case:
     """Return the case that decides a shape, whose ACLs are in the warehouse.
 
@@ -114,12 +122,13 @@ def decide(
         is_large: it takes minutes.
         has_loop: Kafka's own loop decides it beside each run.
         has_another: another cluster, as large, was decided in that warehouse before.
+        semantics: how ACLs are read.
     """
     name = f"{shape.name}, two clusters" if has_another else shape.name
     other = (Replayed(shape, "another"), _decide(shape, "another")) if has_another else ()
     return Case(
         name,
-        _decide(shape, CLUSTER_ID),
+        (*_decide(shape, CLUSTER_ID), "--semantics", semantics),
         partial(_write_inventory, shape),
         Before(name, (*other, Replayed(shape, CLUSTER_ID))),
         is_large,
@@ -157,6 +166,8 @@ CASES = (
     decide(B1, has_loop=True),
     decide(B1, has_loop=True, has_another=True),
     decide(B2, is_large=True),
+    decide(replace(B2, name="B2, kip-1042"), is_large=True, semantics="kip-1042"),
+    decide(B2G, is_large=True),
     decide(B2, is_large=True, has_another=True),
     decide(B3, is_large=True),
     decide(B3, is_large=True, has_another=True),

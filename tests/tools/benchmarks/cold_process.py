@@ -11,10 +11,14 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+
+from tests.tools.benchmarks.watching import Peaks, held
 
 _PR_SET_CHILD_SUBREAPER = 36
 _TIMEOUT = 1800
+_SECONDS = 0.2
 _OPTIONS = "SPARK_SUBMIT_OPTS"
 _LOG4J = """
 rootLogger.level = warn
@@ -38,14 +42,20 @@ logger.dag.appenderRef.jobs.ref = jobs
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a command cost: seconds of wall and of CPU time, and Spark jobs."""
+    """What a command cost: seconds of wall and of CPU time, Spark jobs, and bytes of memory.
+
+    ``memory`` is the most that all its processes had at one time, ``java`` that of JVMs alone.
+    """
 
     wall: float
     cpu: float
     jobs: int
+    memory: int
+    java: int
 
     def __str__(self) -> str:
-        return f"{self.wall:.1f} s, CPU {self.cpu:.1f} s, {self.jobs} jobs"
+        memory = f"{self.memory / (1 << 30):.1f} GiB{'' if self.java else ' without Java'}"
+        return f"{self.wall:.1f} s, CPU {self.cpu:.1f} s, {self.jobs} jobs, {memory}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +110,7 @@ def run(
     with said.open("w") as file, subprocess.Popen(
         command, env={**env, _OPTIONS: options}, cwd=cwd, stdin=subprocess.DEVNULL, stdout=file,
         stderr=file,
-    ) as process, watch(process.pid):  # fmt: skip
+    ) as process, watch(process.pid), Peaks(partial(held, process.pid), _SECONDS) as peaks:  # fmt: skip
         try:
             code = process.wait(timeout)
         except BaseException:
@@ -109,7 +119,8 @@ def run(
     wall = time.perf_counter() - started
     _reap()
     lines = jobs.read_text().splitlines() if jobs.exists() else []
-    cost = Cost(wall, _cpu() - before, sum(line.startswith("Got job") for line in lines))
+    most, got = peaks.most, sum(line.startswith("Got job") for line in lines)
+    cost = Cost(wall, _cpu() - before, got, most["memory"], most["jvm"])
     return Ended(cost, code, said.read_text()[-4000:])
 
 
