@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.house import thresholds
+
 ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "aclkit"
 CODE = {"aclkit", "jobs"}
 MOST_LINES = 450
 MOST_SUPPRESSIONS = 75
@@ -156,3 +159,24 @@ def test_no_file_names_a_place_that_exists_only_once() -> None:
         for path in tracked(*endings)
         for place in PLACES.findall(path.read_text("utf-8"))
     )
+
+
+NO_ENGINE = {
+    "pipeline/explain/arrays.py: _BITS_OF_A_NUMBER": "columns that one number holds",
+    "pipeline/explain/counted.py: _MOST_KEYS": "keys that are sorted at once",
+    "pipeline/explain/materialize.py: DENSE_LIMIT": "what --dense auto writes",
+    "pipeline/explain/pairing.py: NO_SET": "no number of a set",
+    "pipeline/explain/pairing.py: _FEW_SUBJECTS": "which patterns make kinds",
+    "pipeline/explain/ranked_acls.py: MOST_ACLS": "ACLs that can be told apart",
+    "pipeline/replay/forget.py: MOST_NAMED": "names in a message",
+    "pipeline/replay/on_spark/facts.py: _QUARTER": "time zones",
+    "pipeline/replay/ranges.py: END": "the end of a log",
+    "pipeline/replay/record.py: _MOST_NAMED": "names in a message",
+}
+"""Numbers that something is compared with, and what for."""
+
+
+def test_only_the_plan_chooses_an_engine() -> None:
+    found = {name for name in thresholds(PACKAGE) if not name.startswith("pipeline/plan.py")}
+    assert found <= NO_ENGINE.keys(), found - NO_ENGINE.keys()
+    assert found >= NO_ENGINE.keys(), NO_ENGINE.keys() - found

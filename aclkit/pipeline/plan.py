@@ -33,6 +33,8 @@ _BYTES_REPLAYED_HERE: Final = 24 << 20
 minute and this process takes 1.5 GiB. Of a usual log it is ten times as many records."""
 _FACTS_REPLAYED_HERE: Final = 300_000
 """Of a cluster, known before: compared with as many they take 1.5 GiB."""
+ROWS_REPLAYED_HERE: Final = 500_000
+"""A damaged or hostile file may have more rows than its size suggests: Spark reads it."""
 _MEMORY_IF_UNKNOWN: Final = 4 << 30
 
 

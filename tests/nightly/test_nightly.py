@@ -155,7 +155,7 @@ def test_a_night_with_nothing_new_writes_its_job_run_row_alone(nights: Nights):
 def test_a_night_of_other_rules_decides_and_finds_anew(
     nights: Nights, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(decided, "rules_digest", lambda: "of another aclkit")
+    monkeypatch.setattr(decided, "digest_after", lambda _: "of another aclkit")
     assert nights.run(options=("--fail-on", "never")).exit_code == 0
     (newest,) = nights.sql(
         "SELECT run_number, counts['decided_in_run'] AS decided_in,"
@@ -176,7 +176,7 @@ def test_what_a_budget_leaves_open_stays_in_force_and_is_noted_night_by_night(
 
     in_force = "SELECT severity, subject FROM finding_current WHERE finding = 'public-access'"
     before = nights.sql(in_force)
-    monkeypatch.setattr(decided, "rules_digest", lambda: "of a poor aclkit")
+    monkeypatch.setattr(decided, "digest_after", lambda _: "of a poor aclkit")
     monkeypatch.setattr(nightly_run, "audit_of", poor)
     for words in ("decided", "nothing new"):
         assert nights.run(options=("--fail-on", "never")).exit_code == 0, words

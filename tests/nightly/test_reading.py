@@ -145,8 +145,8 @@ def test_another_deciding_acl_alone_is_no_other_reading(tmp_path):
 def test_decided_by_an_older_aclkit_the_change_is_told_once_as_one_of_settings(
     tmp_path, monkeypatch
 ):
-    def as_of_old(options, scope):
-        now = deciding_settings(options, scope)
+    def as_of_old(options, scope, before):
+        now = deciding_settings(options, scope, before)
         return replace(now, semantics_asked=None, semantics_preset=None)
 
     with monkeypatch.context() as patch:

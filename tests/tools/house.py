@@ -85,6 +85,51 @@ def takes(function: _Function, names: Sequence[str]) -> bool:
     return bool(words & {*names})
 
 
+SIZED = ("pipeline/plan.py", "pipeline/explain", "pipeline/replay", "warehouse/store.py",
+         "runtime/frame.py", "cli/amount.py")  # fmt: skip
+"""Where sizes once chose the engine of a piece of work; a checkout of before has all of these."""
+
+
+def thresholds(package: Path) -> list[str]:
+    """Return the numbers that something is compared with where work may choose its engine.
+
+    They are constants of a module, named by it: ``pipeline/plan.py: _PAIRS_HERE``.
+    """
+    found = []
+    for place in SIZED:
+        top = package / place
+        for path in sorted(top.rglob("*.py")) if top.is_dir() else [top] if top.exists() else []:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            known = {name for node in tree.body for name in _number_of(node)}
+            used = {
+                part.id
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Compare) or _is_bound(node)
+                for part in ast.walk(node)
+                if isinstance(part, ast.Name)
+            }
+            name = path.relative_to(package).as_posix()
+            found += [f"{name}: {constant}" for constant in sorted(known & used)]
+    return found
+
+
+def _number_of(node: ast.stmt) -> Iterator[str]:
+    """Yield the name of a constant that a statement sets, if its value is a whole number."""
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+        parts = [*ast.walk(node.value)]
+        numbers = [p for p in parts if isinstance(p, ast.Constant) and type(p.value) is int]
+        others = (ast.Call, ast.Dict, ast.Tuple, ast.List)
+        if numbers and not any(isinstance(part, others) for part in parts):
+            yield node.target.id
+
+
+def _is_bound(node: ast.AST) -> bool:
+    """Whether a number is cut by another one: by ``//``, ``min`` or ``max``."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in ("min", "max", "islice")
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv)
+
+
 def describe(folder: Path) -> dict[str, str]:
     """Measure all modules below a folder."""
     modules = [read_module(path) for path in sorted(folder.rglob("*.py"))]
@@ -108,6 +153,7 @@ def describe(folder: Path) -> dict[str, str]:
             f"{len(warehouse)} in {len(set(warehouse.values()))} modules"
         ),
         "functions that take a SparkSession": str(len(tied["SparkSession"])),
+        "numbers that may choose an engine": str(len(thresholds(folder))),
         "names at the first level": str(
             sum(
                 path.suffix == ".py" or (path / "__init__.py").exists()

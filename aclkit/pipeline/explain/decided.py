@@ -17,7 +17,7 @@ from aclkit.model.brokers import (
 )
 from aclkit.model.semantics import AUTO, AskedReading, BrokerSettings, Semantics, auto_preset
 from aclkit.model.semantics_words import semantics_words
-from aclkit.pipeline.explain.rules_digest import rules_digest
+from aclkit.pipeline.explain.rules_digest import digest_after
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.survey import Given, log_entries, read_texts, survey
 from aclkit.pipeline.plan import DecideWith
@@ -113,14 +113,19 @@ def is_decided(run: Run, scope: Scope, options: MaterializeOptions) -> bool:
     if before is None:
         return False
     then = before.settings
-    if then.updated(deciding_settings(options, scope)) != then:
+    if then.updated(deciding_settings(options, scope, then)) != then:
         return False
     versions, tables = before.table_versions, (*_INPUTS, *EXPLAIN_TABLES)
     return all(run.store.holds(table, versions.get(table)) for table in tables)
 
 
-def deciding_settings(options: MaterializeOptions, scope: Scope) -> RunSettings:
-    """Return the settings under which the decisions hold, for ``job_run``."""
+def deciding_settings(
+    options: MaterializeOptions, scope: Scope, before: RunSettings | None
+) -> RunSettings:
+    """Return the settings under which the decisions hold, for ``job_run``.
+
+    ``before`` are those of the run that this one goes on from.
+    """
     return RunSettings(
         semantics=scope.semantics,
         semantics_asked=options.reading.preset,
@@ -130,7 +135,7 @@ def deciding_settings(options: MaterializeOptions, scope: Scope) -> RunSettings:
         unknown=tuple(sorted(options.settings.unknown)),
         dense=options.dense,
         inventory_digest=scope.inventory.digest(),
-        rules_digest=rules_digest(),
+        rules_digest=digest_after(None if before is None else before.rules_digest),
     )
 
 

@@ -64,7 +64,7 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
         DataError: the written tables are not complete; nothing is published then.
     """
     before = run.goes_on_from()
-    settings = deciding_settings(options, scope)
+    settings = deciding_settings(options, scope, before.settings if before else None)
     output = Output(store=run.store, cluster_id=scope.cluster_id)
     write_setting(output, options.settings, run)
     of_inventory = tables.of_inventory(scope)

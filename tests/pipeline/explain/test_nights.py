@@ -165,7 +165,7 @@ def test_what_another_cluster_decided_meanwhile_stays(tmp_path):
 @pytest.mark.parametrize("then", ["other", None])
 def test_decisions_of_other_rules_do_not_hold(tmp_path, monkeypatch, then):
     few = {kind: entries[:2] for kind, entries in GIVEN.items()}
-    monkeypatch.setattr(decided, "rules_digest", lambda: then)
+    monkeypatch.setattr(decided, "digest_after", lambda _: then)
     decide(str(tmp_path), random_acls(3)[:4], few)
     with begin_run(None, str(tmp_path), "materialize", lock_timeout=0) as run:
         run.cluster_id = "c"

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 import aclkit
-from aclkit.pipeline.explain.rules_digest import DECIDING, digest_of, rules_digest
+from aclkit.pipeline.explain.rules_digest import (
+    DECIDING,
+    SAME,
+    digest_after,
+    digest_of,
+    rules_digest,
+)
 
 PACKAGE = Path(aclkit.__file__).parent
 
@@ -46,3 +52,13 @@ def test_a_module_of_another_name_gives_another_digest(other):
 
 def test_what_does_not_decide_is_not_in_it():
     assert not {"cli", "questions", "runtime"} & {name.partition("/")[0] for name in DECIDING}
+
+
+@pytest.mark.parametrize("same", sorted(SAME))
+def test_what_a_source_with_the_same_results_decided_still_holds(same):
+    assert digest_after(same) == same
+
+
+@pytest.mark.parametrize("before", ["another", None])
+def test_what_any_other_source_decided_is_decided_again(before):
+    assert digest_after(before) == rules_digest()

@@ -62,15 +62,15 @@ def test_both_engines_read_what_the_readers_read(engine):
 
 
 def test_a_source_with_more_rows_than_fit_is_left_to_the_other_engine(monkeypatch):
-    monkeypatch.setattr(here, "MOST_ROWS", 10)
+    monkeypatch.setattr(here, "ROWS_REPLAYED_HERE", 10)
     with pytest.raises(TooManyRowsError):
         OnDuckdb("c").read(metadata_log_items(str(KRAFT)), None)
 
 
 def test_spark_replays_a_source_with_more_rows_than_fit(spark, tmp_path, monkeypatch):
     results = []
-    for most in (here.MOST_ROWS, 10):
-        monkeypatch.setattr(here, "MOST_ROWS", most)
+    for most in (here.ROWS_REPLAYED_HERE, 10):
+        monkeypatch.setattr(here, "ROWS_REPLAYED_HERE", most)
         start = None if most > 10 else spark
         with begin_run(start, str(tmp_path / str(most)), "replay", lock_timeout=0) as run:
             intake = look_at([Source("metadata-log", str(KRAFT))])

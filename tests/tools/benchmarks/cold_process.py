@@ -110,7 +110,7 @@ def run(
     with said.open("w") as file, subprocess.Popen(
         command, env={**env, _OPTIONS: options}, cwd=cwd, stdin=subprocess.DEVNULL, stdout=file,
         stderr=file,
-    ) as process, watch(process.pid), Peaks(partial(held, process.pid), _SECONDS) as peaks:  # fmt: skip
+    ) as process, watch(process.pid), _peaks(process.pid) as peaks:  # fmt: skip
         try:
             code = process.wait(timeout)
         except BaseException:
@@ -142,3 +142,7 @@ def _reap() -> None:
 def _cpu() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+def _peaks(pid: int) -> Peaks:
+    return Peaks(partial(held, pid), _SECONDS)

@@ -8,6 +8,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from aclkit.pipeline.plan import ROWS_REPLAYED_HERE
 from aclkit.pipeline.replay.brokers import BrokerFact
 from aclkit.pipeline.replay.engine import (
     Condition,
@@ -31,9 +32,6 @@ from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.read_progress import ReadProgress
 from aclkit.warehouse.column_types import arrow_schema
 
-MOST_ROWS: Final = 500_000
-"""A damaged or hostile file may have more rows than its size suggests: Spark reads it."""
-
 
 class OnDuckdb(Engine[pa.Table]):
     """This process, whose tables are in its memory. Each method's rule is told by ``Engine``."""
@@ -47,7 +45,7 @@ class OnDuckdb(Engine[pa.Table]):
         # Imported here, so that a run with nothing new does not load the decoders.
         from aclkit.pipeline.sources.readers import read_or_tell
 
-        batches, left = [], MOST_ROWS
+        batches, left = [], ROWS_REPLAYED_HERE
         for number, item in enumerate(items):
             with closing(ReadProgress(board, number)) as told:
                 for batch in batches_of(read_or_tell(item, told)):
