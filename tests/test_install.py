@@ -95,7 +95,6 @@ NEED_SPARK = [
     "usage --authorizer-log DIR",
     "maintain",
     "verify --seed 1",
-    "who-can READ topic:payments --engine spark",
     "sql SELECT --engine spark",
 ]
 

@@ -97,7 +97,7 @@ def can(
     check_order("can", principal=principal, operation=words.operations, resource=words.resource)
     task = words.operations.lower() if words.operations.lower() in TASKS else None
     needs = _needs(task, words, options)
-    with context.ask(NEEDED) as opened:
+    with context.open(NEEDED) as opened:
         answer = check_all(Where(*opened.where), opened.run, principal, needs, host)
     asked = Asked(answer, task, words.resource, tuple(covers_of(task, options)) if task else ())
     if not quiet or context.known_only:

@@ -26,11 +26,9 @@ from aclkit.warehouse.location import Location
 
 if TYPE_CHECKING:
     import duckdb
-    from pyspark.sql import SparkSession
 
     from aclkit.warehouse.job_run import PublishedRun
     from aclkit.warehouse.published import AsOf, Published
-    from aclkit.warehouse.spark_tables import SparkTables
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Tables = TypeVar("_Tables", covariant=True)
@@ -134,38 +132,6 @@ class Context:
         self.stand_on(published, _answering(published, cluster_id))
         with connect(published, holding) as connection:
             yield Opened(published, cluster_id, connection)
-
-    @contextmanager
-    def ask(
-        self, holding: Mapping[str, Mapping[str, str]]
-    ) -> Iterator[Opened[duckdb.DuckDBPyConnection | SparkTables]]:
-        """Open what is published with the engine that was chosen.
-
-        Args:
-            holding: the tables and rows that the question is about, see ``duck.connect``.
-        """
-        from aclkit.warehouse.published import resolve_cluster
-        from aclkit.warehouse.reader import open_tables
-
-        warehouse = self.asked_warehouse()
-        with (
-            self.session() as spark,
-            open_tables(warehouse, holding, spark) as (published, tables),
-        ):
-            cluster_id = resolve_cluster(published, self.cluster)
-            self.stand_on(published, _answering(published, cluster_id))
-            yield Opened(published, cluster_id, tables)
-
-    @contextmanager
-    def session(self) -> Iterator[SparkSession | None]:
-        """Start Spark where it is asked for; None stands for DuckDB."""
-        if self.engine == "duckdb":
-            yield None
-            return
-        from aclkit.cli.session import command_session
-
-        with command_session(self, click.get_current_context().info_name or "") as spark:
-            yield spark
 
     def stand_on(self, published: Published, run: PublishedRun) -> None:
         """Note the run that the answer is of; it takes the place of one that was noted before."""
@@ -340,9 +306,25 @@ def formats(*names: str, default: str = TABLE, text: str) -> Callable[[_Command]
 
 
 format_option = formats(*FORMATS, text="Output format.")
+_ENGINES: Final = click.Choice(["duckdb", "spark"])
 engine_option = kept(
     "--engine",
     "Query engine. Use spark for very large warehouses.",
-    type=click.Choice(["duckdb", "spark"]),
+    type=_ENGINES,
     default="duckdb",
+)
+
+
+def _tell_engine_is_ignored(ctx: click.Context, param: click.Parameter, _: str | None) -> None:
+    """Name an option of older versions, unless it comes from settings, which ``sql`` shares."""
+    if ctx.get_parameter_source(str(param.name)) is click.core.ParameterSource.COMMANDLINE:
+        tell("note: --engine is ignored. DuckDB answers all questions; only aclkit sql has it.")
+
+
+retired_engine_option = option(
+    "--engine",
+    type=_ENGINES,
+    hidden=True,
+    expose_value=False,
+    callback=_tell_engine_is_ignored,
 )

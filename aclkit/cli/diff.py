@@ -30,8 +30,7 @@ def diff(context: Context, start: str, end: str, gate: Gate) -> None:
     the names that the newest run knows.
     """
     moments = parse_moment(start), parse_moment(end)
-    with context.session() as spark:
-        past = read_past(context.asked_warehouse(), context.cluster, *moments, spark)
+    past = read_past(context.asked_warehouse(), context.cluster, *moments)
     context.stand_on(past.base.published, past.base.run)
     tell_all(past.notes)
     before, after = past.offsets

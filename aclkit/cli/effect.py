@@ -10,7 +10,7 @@ from typing import Any, Final
 import click
 
 from aclkit.cli.budget_options import budget_options
-from aclkit.cli.context import Context, engine_option, format_option
+from aclkit.cli.context import Context, format_option, retired_engine_option
 from aclkit.cli.options import gathered, option, together
 from aclkit.cli.output import tell
 from aclkit.questions.preview.answer import preview_answer
@@ -45,7 +45,7 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 effect_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
-    format_option, gate_options, engine_option, click.pass_obj
+    format_option, gate_options, retired_engine_option, click.pass_obj
 )
 """What every command takes that shows an effect."""
 

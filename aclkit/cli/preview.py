@@ -7,7 +7,7 @@ from itertools import count
 import click
 
 from aclkit.cli.acl_options import acl_options
-from aclkit.cli.context import Context, engine_option, format_option, tell_state
+from aclkit.cli.context import Context, format_option, retired_engine_option, tell_state
 from aclkit.cli.effect import Gate, effect_options, tell_first_glob, write_effect
 from aclkit.cli.help import Group
 from aclkit.cli.options import option
@@ -93,7 +93,7 @@ def remove_acl(context: Context, options: AclOptions, gate: Gate) -> None:
 @preview.command("add-topic")
 @click.argument("names", nargs=-1, required=True, metavar="NAME…")
 @format_option
-@engine_option
+@retired_engine_option
 @click.pass_obj
 def add_topic(context: Context, names: tuple[str, ...]) -> None:
     """Show who will have access to new topics.
@@ -181,8 +181,7 @@ def _difference(before: Semantics, after: Semantics) -> str:
 
 
 def _read(context: Context) -> Base:
-    with context.session() as spark:
-        base = read_base(context.asked_warehouse(), context.cluster, spark)
+    base = read_base(context.asked_warehouse(), context.cluster)
     context.stand_on(base.published, base.run)
     tell_state(base.published, base.run)
     return base

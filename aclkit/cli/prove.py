@@ -11,7 +11,7 @@ import click
 from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
 from aclkit.cli.budget_options import budget_options
-from aclkit.cli.context import Context, engine_option, formats
+from aclkit.cli.context import Context, formats, retired_engine_option
 from aclkit.cli.help import Group
 from aclkit.cli.options import flag, option, together
 from aclkit.cli.output import tell_all
@@ -42,7 +42,7 @@ _format_option = formats(
     text="How it is printed: for people, for programs, for a merge request, for code scanners.",
 )
 _shared_options: _Decorator = together(
-    settings_options, budget_options, _format_option, engine_option
+    settings_options, budget_options, _format_option, retired_engine_option
 )
 _comparison_options: _Decorator = together(
     click.argument("a", metavar="A"),

@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from aclkit.cli.completers import complete_principal
-from aclkit.cli.context import Context, engine_option, format_option, kept
+from aclkit.cli.context import Context, format_option, kept, retired_engine_option
 from aclkit.cli.options import together
 from aclkit.cli.output import tell
 from aclkit.cli.suggestions import looks_like_name
@@ -21,7 +21,7 @@ known_only_option: Callable[[Callable[..., Any]], Callable[..., Any]] = kept(
 
 
 question_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
-    known_only_option, engine_option, format_option, click.pass_obj
+    known_only_option, retired_engine_option, format_option, click.pass_obj
 )
 """What every question about an access takes."""
 

@@ -91,7 +91,7 @@ def who_can(
     check_order("who-can", operation=operation, resource=resource)
     asked = possible_resource(resource, operation)
     near = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
-    with context.ask({**access.NEEDED, "explain_pair": near}) as at:
+    with context.open({**access.NEEDED, "explain_pair": near}) as at:
         answer = access.who_can(
             *at.where, operation, asked, host=host, decision=_decision(decision)
         )
@@ -133,7 +133,7 @@ def what_can(
         check_order("what-can", principal=principal, resource=resource)
     principal = taken_principal(principal)
     resource_type, resource_name = _type_and_name(resource, principal)
-    with context.ask({**access.NEEDED, "explain_pair": {"principal": principal}}) as at:
+    with context.open({**access.NEEDED, "explain_pair": {"principal": principal}}) as at:
         answer = access.what_can(
             *at.where, principal, resource_type=resource_type, resource_name=resource_name,
             host=host, decision=_decision(decision),
@@ -157,7 +157,7 @@ def _who_can_prefix(
     host: str | None,
     decision: str | None,
 ) -> None:
-    with context.ask(BY_PREFIX) as at:
+    with context.open(BY_PREFIX) as at:
         answer = who_can_prefix(
             Where(*at.where), operation, resource_type, prefix,
             host=host, decision=_decision(decision),

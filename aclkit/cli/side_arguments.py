@@ -37,17 +37,16 @@ class Meant(NamedTuple):
 
 
 def read_sides(context: Context, texts: Sequence[str]) -> list[Side]:
-    """Read what is named; an engine is started only where a warehouse is among it."""
+    """Read what is named."""
     meant = [find_meant(text, context) for text in texts]
     if not any(each.is_warehouse for each in meant):
         return [read_file_side(each.path) for each in meant]
-    with context.session() as spark:
-        sides = [
-            read_warehouse_side(each.path, context.cluster, each.at, spark)
-            if each.is_warehouse
-            else read_file_side(each.path)
-            for each in meant
-        ]
+    sides = [
+        read_warehouse_side(each.path, context.cluster, each.at)
+        if each.is_warehouse
+        else read_file_side(each.path)
+        for each in meant
+    ]
     context.standing = [side.as_of for side in sides if side.as_of is not None]
     return sides
 
@@ -77,17 +76,12 @@ def find_meant(text: str, context: Context) -> Meant:
 
 
 def _is_folder(path: str, context: Context) -> bool | None:
-    """Whether a folder lies there; None where nothing does.
-
-    What a URI names is a warehouse where Spark is to read it, for only Spark knows them all.
-    """
+    """Whether a folder lies there; None where nothing does."""
     if not is_uri(path):
         try:
             return stat.S_ISDIR(Path(path).stat().st_mode) if path else None
         except (FileNotFoundError, NotADirectoryError):
             return None
-    if context.engine == "spark":
-        return True
     try:
         return files.is_directory(path)
     except UsageError:

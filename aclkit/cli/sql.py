@@ -119,18 +119,15 @@ def _asking_spark(context: Context, timeout: float, *, is_prompt: bool) -> Itera
     # Here, so that a question to DuckDB does not wait for them.
     from aclkit.cli.session import command_session
     from aclkit.cli.time_limit import time_limit
-    from aclkit.warehouse.reader import open_tables
-    from aclkit.warehouse.sql import run_sql
+    from aclkit.warehouse.spark_tables import open_with_spark
 
     warehouse = context.asked_warehouse()
-    with (
-        command_session(context, "sql") as spark,
-        open_tables(warehouse, spark=spark) as (_, connection),
-    ):
+    with command_session(context, "sql") as spark:
+        tables = open_with_spark(spark, warehouse)
 
         def ask(statement: str) -> None:
             with time_limit(spark, timeout):
-                found = run_sql(connection, statement)
+                found = tables.ask(statement)
                 rows = Counted(found.rows)
                 context.write(Answer(columns=found.columns, rows=rows))
             if is_prompt:

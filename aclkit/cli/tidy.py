@@ -12,7 +12,7 @@ from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.read import AUDITED, audit_published
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
-from aclkit.cli.context import Context, engine_option, formats, tell_state
+from aclkit.cli.context import Context, formats, retired_engine_option, tell_state
 from aclkit.cli.help import command
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell
@@ -31,7 +31,7 @@ from aclkit.rules.patterns.match import GLOB, PREFIXED
 from aclkit.warehouse.reader import open_tables
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 _NOT_PROVEN: Final = 1
 
@@ -50,7 +50,7 @@ _NOT_PROVEN: Final = 1
 )
 @budget_options
 @formats(*FORMATS, KAFKA_ACLS, text="Output format; kafka-acls is a script.")
-@engine_option
+@retired_engine_option
 @click.pass_obj
 def tidy(
     context: Context,
@@ -89,9 +89,8 @@ def tidy(
             "Proposals need your review, so they are not a script. Pass another --format."
         )
     warehouse = context.asked_warehouse()
-    with context.session() as spark:
-        base = read_base(warehouse, context.cluster, spark)
-        facts = _read_facts(warehouse, base, spark)
+    base = read_base(warehouse, context.cluster)
+    facts = _read_facts(warehouse, base)
     context.stand_on(base.published, base.run)
     tell_state(base.published, base.run)
     rules = base.state.rules(base.semantics)
@@ -118,9 +117,9 @@ def tidy(
         context.write(proposals_answer(proposals, budget.to_raise))
 
 
-def _read_facts(warehouse: str, base: Base, spark: SparkSession | None) -> AuditInput:
+def _read_facts(warehouse: str, base: Base) -> AuditInput:
     """Read what tells which ACLs a finding asks to remove or narrow: they cover no other ones."""
-    with open_tables(warehouse, {name: {} for name in AUDITED}, spark) as (_, tables):
+    with open_tables(warehouse, {name: {} for name in AUDITED}) as (_, tables):
         return audit_published(tables, base.run, base.state.settings, base.semantics)
 
 

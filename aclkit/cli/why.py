@@ -92,7 +92,7 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
     resource = access.about("why")
     operation, sent = operation_or_request(access.operation, resource.resource_type)
     principal, request = access.of_whom, sent.request if sent else None
-    with context.ask(PAST) as opened:
+    with context.open(PAST) as opened:
         answer = explain_why(
             *opened.where, principal, operation, resource,
             host=access.host, moment=moment, sent=request,
@@ -121,7 +121,7 @@ def history(context: Context, access: AccessQuestion) -> None:
     the same decision. The start of a period that is known from a snapshot only is unknown.
     """
     resource = access.about("history")
-    with context.ask(PAST) as opened:
+    with context.open(PAST) as opened:
         answer = read_history(
             *opened.where, access.of_whom, access.operation, resource, host=access.host
         )

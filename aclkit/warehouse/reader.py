@@ -20,14 +20,10 @@ from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.duck import EVERYTHING, connect, is_of
 from aclkit.warehouse.duck_beside import connect_beside
 from aclkit.warehouse.published import Published, open_warehouse
-from aclkit.warehouse.result_rows import Rows
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import create_view, files_sql, quoted, read_files, unwritten
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from aclkit.warehouse.spark_tables import SparkTables
     from aclkit.warehouse.store import Store
 
 Versions = Mapping[str, tuple[str, int | None]]
@@ -54,39 +50,24 @@ class Tables(Protocol):
         """
 
 
-class AskedFreely(Protocol):
-    """Tables over which a person may run a SELECT in the SQL of their engine."""
-
-    def ask(self, text: str) -> Rows:
-        """Run one SELECT; see ``sql.run_sql``."""
-
-
 @contextmanager
 def open_tables(
     warehouse: str | None,
     holding: Mapping[str, Mapping[str, str]] = EVERYTHING,
-    spark: SparkSession | None = None,
-) -> Iterator[tuple[Published, duckdb.DuckDBPyConnection | SparkTables]]:
-    """Open what a warehouse has published, with DuckDB unless a Spark session is given.
+) -> Iterator[tuple[Published, duckdb.DuckDBPyConnection]]:
+    """Open what a warehouse has published.
 
     Args:
-        warehouse: folder of the tables; with Spark a URI of object storage too.
-        holding: see ``duck.connect``; Spark finds the files by itself.
-        spark: who reads in place of DuckDB.
+        warehouse: folder or URI of the tables.
+        holding: see ``duck.connect``.
 
     Raises:
         UsageError: see ``open_warehouse``.
         SurroundingsError: a published table cannot be read.
     """
-    if spark is None:
-        published = open_warehouse(warehouse)
-        with connect(published, holding) as connection:
-            yield published, connection
-        return
-    # Here, so that a question to DuckDB does not wait for pyspark.
-    from aclkit.warehouse.spark_tables import open_with_spark
-
-    yield open_with_spark(spark, warehouse)
+    published = open_warehouse(warehouse)
+    with connect(published, holding) as connection:
+        yield published, connection
 
 
 @contextmanager

@@ -6,10 +6,7 @@ the logs of thirty. Those of a published run stand in a session of their own.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial, reduce
 from typing import Any, Final
 
@@ -21,7 +18,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
 from aclkit.errors import SurroundingsError, UsageError, first_line
-from aclkit.model.facts import in_utc
 from aclkit.runtime.spark import session_beside
 from aclkit.warehouse.dialect import spark_sql
 from aclkit.warehouse.job_run import JOB_RUN
@@ -48,12 +44,11 @@ class _Opened:
         self._spark, self._tables, self._views = spark, tables, views or {}
         self._open: set[str] = set()
 
-    def frame(self, query: str, values: Sequence[object] = ()) -> DataFrame:
-        """Return the rows of one of this package's own statements."""
+    def frame(self, query: str) -> DataFrame:
+        """Return the rows of a view."""
         statement = spark_sql(query)
         self.open(statement.names)
-        args = dict(zip(statement.parameters, map(_value, values), strict=True))
-        return self._spark.sql(statement.text, args=args)
+        return self._spark.sql(statement.text)
 
     def open(self, names: Iterable[str]) -> None:
         """Make those of the names that are tables or views readable, and what is below them."""
@@ -68,26 +63,8 @@ class _Opened:
             frame.createOrReplaceTempView(name)
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """The rows of a statement that Spark has yet to run."""
-
-    frame: DataFrame
-
-    def fetchall(self) -> list[tuple[Any, ...]]:
-        """Return all rows.
-
-        Raises:
-            SurroundingsError: the tables are damaged, or Spark fails.
-        """
-        try:
-            return [tuple(row) for row in self.frame.collect()]
-        except (PySparkException, Py4JError) as error:
-            raise _spark_failed(error) from error
-
-
 class SparkTables:
-    """The published tables and views as Spark reads them; see ``reader.Tables``."""
+    """The published tables and views as Spark reads them, for the SQL of a person."""
 
     def __init__(self, store: Store, published: Published) -> None:
         """Take tables from a store whose session no other code uses."""
@@ -102,18 +79,6 @@ class SparkTables:
         self._known = {*tables, *views}
         past = {f"{PAST}_{name}": partial(_past, store, published, name) for name in PAST_TABLES}
         self._spark, self._opened = store.spark, _Opened(store.spark, {**tables, **past}, views)
-
-    def execute(self, query: str, parameters: object = None, /) -> _Found:
-        """Run one of this package's own statements; see ``reader.Tables.execute``.
-
-        Raises:
-            SurroundingsError: a published table cannot be read.
-        """
-        values = parameters if isinstance(parameters, Sequence) else ()
-        try:
-            return _Found(self._opened.frame(query, values))
-        except (PySparkException, Py4JError) as error:
-            raise _spark_failed(error) from error
 
     def ask(self, text: str) -> Rows:
         """Run one SELECT that a person wrote in Spark's SQL.
@@ -147,7 +112,7 @@ def _past(store: Store, published: Published, table: str) -> DataFrame:
     return reduce(DataFrame.unionByName, frames)
 
 
-def open_with_spark(spark: SparkSession, warehouse: str | None) -> tuple[Published, SparkTables]:
+def open_with_spark(spark: SparkSession, warehouse: str | None) -> SparkTables:
     """Open what a warehouse has published, on a local disk or on object storage.
 
     The caller's session keeps its views and settings: a separate new session runs the queries.
@@ -161,14 +126,7 @@ def open_with_spark(spark: SparkSession, warehouse: str | None) -> tuple[Publish
         store = Store(session_beside(spark), published.place.text)
     except (OSError, ValueError) as error:
         raise SurroundingsError(f"Cannot read {warehouse}: {error}") from error
-    return published, SparkTables(store, published)
-
-
-def _value(value: object) -> object:
-    """Return a value as ``dialect.spark_sql`` wants it: lists as JSON, times as text in UTC."""
-    if isinstance(value, datetime):
-        return in_utc(value).replace(tzinfo=None).isoformat(sep=" ")
-    return json.dumps(value) if isinstance(value, (list, tuple)) else value
+    return SparkTables(store, published)
 
 
 def _without_zones(frame: DataFrame) -> DataFrame:

@@ -12,25 +12,22 @@ import pyarrow as pa
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.warehouse.damage import damage_of
 from aclkit.warehouse.duck_guard import checked_statement
-from aclkit.warehouse.reader import AskedFreely, Tables
+from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.result_rows import Rows
 
 BATCH: Final = 10_000
 """Rows that are held at a time."""
 
 
-def run_sql(connection: duckdb.DuckDBPyConnection | AskedFreely, text: str) -> Rows:
-    """Run one SELECT, VALUES, DESCRIBE, SHOW, or EXPLAIN of a SELECT, in the engine's own SQL.
+def run_sql(connection: duckdb.DuckDBPyConnection, text: str) -> Rows:
+    """Run one SELECT, VALUES, DESCRIBE, SHOW, or EXPLAIN of a SELECT, in DuckDB's SQL.
 
-    The text is judged part by part (``duck_guard``, ``spark_guard``); Spark's takes no DESCRIBE,
-    SHOW or EXPLAIN. What keeps DuckDB off the files even so is the connection's doing
-    (``duck.connect``) and the process's (``confinement``).
+    The text is judged part by part (``duck_guard``). What keeps DuckDB off the files even so is
+    the connection's doing (``duck.connect``) and the process's (``confinement``).
 
     Raises:
         UsageError: the text is anything else, or the engine refuses it.
     """
-    if not isinstance(connection, duckdb.DuckDBPyConnection):
-        return connection.ask(text)
     try:
         statement = checked_statement(connection, text)
         if statement.type == duckdb.StatementType.SELECT:

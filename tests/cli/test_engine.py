@@ -1,4 +1,4 @@
-"""The option --engine: who answers a question."""
+"""The option --engine: who answers SQL."""
 
 from __future__ import annotations
 
@@ -6,30 +6,23 @@ import json
 import subprocess
 import sys
 
-import pytest
-
 from tests.cli.running import run
 
-QUESTIONS = [
-    ("sql", "SELECT decision, count(*) AS n FROM explain GROUP BY decision ORDER BY decision"),
-    ("who-can", "READ", "topic:payments", "--all"),
-    ("what-can", "User:alice", "--host", "10.0.0.1"),
-    ("why", "User:bob", "READ", "topic:payments", "--host", "10.0.0.1"),
-    ("can", "User:alice", "DESCRIBE", "topic:payments"),
-    ("history", "User:alice", "READ", "topic:payments"),
-    ("diff", "1", "50"),
-    ("preview", "remove-acl", "--topic", "payments"),
-    ("preview", "add-topic", "payments-new"),
-]
 
-
-@pytest.mark.slow
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda words: " ".join(words[:2]))
-def test_both_engines_print_the_same(root, spark, question):
-    here = run("--warehouse", root, *question, "--format", "json")
-    there = run("--warehouse", root, *question, "--engine", "spark", "--format", "json")
+def test_sql_prints_the_same_with_both_engines(root, spark):
+    text = "SELECT decision, count(*) AS n FROM explain GROUP BY decision ORDER BY decision"
+    here = run("--warehouse", root, "sql", text, "--format", "json")
+    there = run("--warehouse", root, "sql", text, "--engine", "spark", "--format", "json")
     assert json.loads(there.stdout) == json.loads(here.stdout)
     assert here.stdout
+
+
+def test_an_engine_of_another_question_is_ignored_and_named(root):
+    question = ("--warehouse", root, "who-can", "READ", "topic:payments")
+    plain, asked = run(*question), run(*question, "--engine", "spark")
+    assert asked.stdout == plain.stdout
+    assert "note: --engine is ignored." in asked.stderr
+    assert "note: --engine" not in plain.stderr
 
 
 def test_sql_that_writes_is_refused_with_spark_too(root, spark):

@@ -1,6 +1,6 @@
 """Runs killed at one commit after the other, on fresh tables and on old ones.
 
-After each kill readers see what was published before, by both engines, and the run that is
+After each kill readers see what was published before, and the run that is
 started again ends in the tables of one that nobody disturbed.
 """
 
@@ -56,11 +56,8 @@ def seen(nights):
 
 
 def answers(nights):
-    """Ask both engines; they must agree."""
     here = nights.call(*QUESTION)
-    there = nights.call(*QUESTION, "--engine", "spark")
-    assert (here.exit_code, there.exit_code) == (0, 0), here.output + there.output
-    assert here.stdout == there.stdout
+    assert here.exit_code == 0, here.output
     return here.stdout
 
 

@@ -11,23 +11,6 @@ from sqlglot.errors import SqlglotError
 from aclkit.warehouse.dialect import spark_sql
 
 
-def test_values_go_by_names_in_the_order_of_their_question_marks():
-    found = spark_sql("WITH a AS (SELECT ? AS x) SELECT '?' FROM a WHERE x < ? LIMIT ?")
-    first, second, third = found.parameters
-    assert found.text == (
-        f"WITH a AS (SELECT :{first} AS x) SELECT '?' FROM a WHERE x < :{second} LIMIT :{third}"
-    )
-
-
-def test_a_list_comes_as_json():
-    text = spark_sql("SELECT unnest(CAST(? AS BIGINT[]))").text
-    assert text == "SELECT EXPLODE(FROM_JSON(CAST(:p19 AS STRING), 'ARRAY<BIGINT>'))"
-
-
-def test_milliseconds_are_asked_of_a_time():
-    assert spark_sql("SELECT epoch_ms(a) FROM t").text == "SELECT UNIX_MILLIS(a) FROM t"
-
-
 def test_a_time_has_no_zone_and_what_is_null_comes_last():
     text = spark_sql("SELECT CAST(a AS TIMESTAMP) FROM t ORDER BY a").text
     assert text == "SELECT CAST(a AS TIMESTAMP_NTZ) FROM t ORDER BY a NULLS LAST"

@@ -27,7 +27,7 @@ from aclkit.warehouse.published import (
 from aclkit.warehouse.reader import Tables, open_tables
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +51,13 @@ class Base:
     level: int | None
 
 
-def read_base(
-    warehouse: str | None, cluster: str | None, spark: SparkSession | None = None
-) -> Base:
-    """Read the published state of a cluster, with DuckDB unless a Spark session is given.
+def read_base(warehouse: str | None, cluster: str | None) -> Base:
+    """Read the published state of a cluster.
 
     Raises:
         UsageError: no warehouse, no such cluster, or nothing was decided yet.
     """
-    with _opened(warehouse, cluster, STATE, spark) as (connection, published, run):
+    with _opened(warehouse, cluster, STATE) as (connection, published, run):
         return base_of(connection, published, run)
 
 
@@ -86,14 +84,13 @@ def read_past(
     cluster: str | None,
     start: int | datetime,
     end: int | datetime,
-    spark: SparkSession | None = None,
 ) -> Past:
     """Read the states at two offsets or times, each under the settings of that time.
 
     Raises:
         UsageError: a state is not known, or as in ``read_base``.
     """
-    with _opened(warehouse, cluster, PAST, spark) as (connection, published, run):
+    with _opened(warehouse, cluster, PAST) as (connection, published, run):
         base = base_of(connection, published, run)
         timeline = read_timeline(connection, base.published, base.run)
         moments = [find_moment(connection, timeline, base.run, at) for at in (start, end)]
@@ -147,7 +144,6 @@ def read_moment(
     warehouse: str | None,
     cluster: str | None,
     at: int | datetime | None,
-    spark: SparkSession | None = None,
 ) -> Standing:
     """Read what is published, or what held at an offset or a time.
 
@@ -155,7 +151,7 @@ def read_moment(
         UsageError: what held then is not known, or as in ``read_base``.
     """
     needed = STATE if at is None else PAST
-    with _opened(warehouse, cluster, needed, spark) as (connection, published, run):
+    with _opened(warehouse, cluster, needed) as (connection, published, run):
         settings, semantics = run_settings(run)
         offset, notes = run.head_offset, tuple(notes_on_state(published, run))
         if at is not None:
@@ -186,10 +182,9 @@ def _opened(
     warehouse: str | None,
     cluster: str | None,
     needed: Mapping[str, Mapping[str, str]],
-    spark: SparkSession | None,
 ) -> Iterator[tuple[Tables, Published, PublishedRun]]:
     """Open a warehouse at the run whose decisions on a cluster are published."""
-    with open_tables(warehouse, needed, spark) as (published, connection):
+    with open_tables(warehouse, needed) as (published, connection):
         run = deciding_run(published, resolve_cluster(published, cluster))
         yield connection, published, run
 

@@ -13,7 +13,7 @@ from aclkit.questions.prove.proof_settings import LISTING, RECORDS, WAREHOUSE, R
 from aclkit.runtime.uri import shown
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    pass
 
 EXPECTED = (
     "expected a warehouse, or a file with the output of kafka-acls --list or with records of "
@@ -41,7 +41,6 @@ def read_warehouse_side(
     path: str | None,
     cluster: str | None,
     at: int | datetime | None = None,
-    spark: SparkSession | None = None,
 ) -> Side:
     """Read the published state of a cluster, or that of an offset or a time.
 
@@ -53,7 +52,7 @@ def read_warehouse_side(
     from aclkit.questions.preview.read import read_moment
 
     _refuse_other_folders(path)
-    read = read_moment(path, cluster, at, spark)
+    read = read_moment(path, cluster, at)
     return Side(
         path=shown(read.place),
         form=WAREHOUSE,

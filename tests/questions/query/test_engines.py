@@ -1,4 +1,4 @@
-"""DuckDB and Spark answer the same questions alike."""
+"""DuckDB and Spark show the same views to a person's SQL."""
 
 from __future__ import annotations
 
@@ -7,21 +7,14 @@ from datetime import UTC, datetime
 import pytest
 from deltalake import DeltaTable
 
-from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings
-from aclkit.questions.query import access
-from aclkit.questions.query.as_of import find_moment, read_timeline
-from aclkit.questions.query.history import read_history
-from aclkit.questions.query.why import explain_why
-from aclkit.warehouse.acls_in_force import acls_in_force, times_added
 from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.sql import fetch, run_sql
+from aclkit.warehouse.spark_tables import open_with_spark
+from aclkit.warehouse.sql import run_sql
 from aclkit.warehouse.views import view_sql
 from tests.questions.query import changed_warehouse
 from tests.questions.query import small_warehouse as small
-
-PAYMENTS = Resource("TOPIC", "payments")
 
 
 def _log(offset: int) -> dict[str, object]:
@@ -65,103 +58,31 @@ def nights(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def both(nights, _session):
-    """(published, tables) of DuckDB and of Spark, opened once: a question changes neither."""
-    with open_tables(str(nights)) as here, open_tables(str(nights), spark=_session) as there:
-        yield here, there
-
-
-def alike(both, ask):
-    """Ask both engines; return the answer on which they agree."""
-    here, there = (ask(tables, published) for published, tables in both)
-    assert here == there
-    return here
+    """A warehouse's tables for DuckDB and for Spark, opened once: no SELECT changes either."""
+    with open_tables(str(nights)) as (published, here):
+        yield published, here, open_with_spark(_session, str(nights))
 
 
 @pytest.mark.slow
 def test_every_view_has_the_same_rows_on_both_engines(both):
-    (published, _), _ = both
+    published, here, there = both
     views = view_sql({*TABLES, *published.run.table_versions} - {"explain"})
     assert len(views) == 5
     for name in [*views, "setting"]:
-        columns = ", ".join(alike(both, lambda tables, _, name=name: _columns(tables, name)))
-        text = f"SELECT {columns} FROM {name}"
-        rows = alike(both, lambda tables, _, text=text: sorted(map(str, fetch(tables, text, []))))
+        every = run_sql(here, f"SELECT * FROM {name} LIMIT 0").columns
+        assert there.ask(f"SELECT * FROM {name} LIMIT 0").columns == every
+        columns = [column for column in every if not column.endswith(("_at", "_time"))]
+        text = f"SELECT {', '.join(columns)} FROM {name}"
+        rows = sorted(map(str, run_sql(here, text).rows))
+        assert sorted(map(str, there.ask(text).rows)) == rows
         assert rows or name == "finding_current"
-
-
-def _columns(tables, name):
-    found = run_sql(tables, f"SELECT * FROM {name} LIMIT 0").columns
-    return [column for column in found if not column.endswith(("_at", "_time"))]
-
-
-@pytest.mark.parametrize("resource", [PAYMENTS, Resource("TOPIC", "nowhere")])
-@pytest.mark.parametrize("host", [None, "10.0.0.1", "10.9.9.9"])
-def test_who_can_is_the_same(both, resource, host):
-    found = alike(
-        both,
-        lambda tables, published: access.who_can(
-            tables, published, small.CLUSTER, "any", resource, host=host, decision=None
-        ),
-    )
-    assert found.rows
-
-
-@pytest.mark.parametrize("principal", ["User:alice", "User:x'y", "User:nobody\\"])
-def test_what_can_is_the_same(both, principal):
-    found = alike(
-        both,
-        lambda tables, published: access.what_can(
-            tables, published, small.CLUSTER, principal, decision=None
-        ),
-    )
-    assert found.rows
-
-
-@pytest.mark.parametrize(
-    "moment", [None, 16, datetime(2026, 11, 21, 11, 14, 0, 123456, tzinfo=UTC)]
-)
-def test_why_is_the_same_now_and_as_of(both, moment):
-    found = alike(
-        both,
-        lambda tables, published: explain_why(
-            tables, published, small.CLUSTER, "User:alice", "read", PAYMENTS, moment=moment
-        ),
-    )
-    assert found.acls
-
-
-def test_history_is_the_same(both):
-    found = alike(
-        both,
-        lambda tables, published: read_history(
-            tables, published, small.CLUSTER, "User:alice", "alter", PAYMENTS
-        ),
-    )
-    assert len(found.intervals) > 1
-    assert any(interval.from_time for interval in found.intervals)
-
-
-def test_a_time_is_the_same_offset(both):
-    def offset(tables, published):
-        run = published.last_run(small.CLUSTER)
-        timeline = read_timeline(tables, published, run)
-        time = datetime(2026, 11, 21, 11, 12, 0, 123455, tzinfo=UTC)
-        return find_moment(tables, timeline, run, time)
-
-    assert alike(both, offset).offset == 12
-
-
-def test_acls_alive_and_their_times_are_the_same(both):
-    assert alike(both, lambda tables, published: acls_in_force(tables, published.run, ["acl-02"]))
-    assert alike(both, lambda tables, published: acls_in_force(tables, published.run))
-    assert alike(both, lambda tables, _: times_added(tables, small.CLUSTER))
 
 
 def test_what_others_do_to_the_session_is_not_seen(nights, spark):
     spark.sql("SELECT 'mine' AS host").createOrReplaceTempView("host")
     spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
-    with open_tables(str(nights), spark=spark) as (_, tables):
-        assert len(list(run_sql(tables, "SELECT host FROM host").rows)) == len(small.HOSTS)
-        times = list(run_sql(tables, "SELECT max(log_time) FROM acl_log").rows)
+    tables = open_with_spark(spark, str(nights))
+    assert len(list(tables.ask("SELECT host FROM host").rows)) == len(small.HOSTS)
+    times = list(tables.ask("SELECT max(log_time) FROM acl_log").rows)
     assert times == [(datetime.fromisoformat("2026-11-21T11:19:00.123456"),)]
     assert spark.sql("SELECT host FROM host").collect()[0].host == "mine"

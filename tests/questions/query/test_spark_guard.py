@@ -10,8 +10,7 @@ import pytest
 
 from aclkit.cli.time_limit import time_limit
 from aclkit.errors import UsageError
-from aclkit.warehouse.reader import open_tables
-from aclkit.warehouse.sql import run_sql
+from aclkit.warehouse.spark_tables import open_with_spark
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.statements import HOSTILE, fill
 from tests.untouched import digests
@@ -42,8 +41,7 @@ def session(_session):
 @pytest.fixture(scope="module")
 def tables(root, _session):
     """One session for all: nothing that is asked here may change it."""
-    with open_tables(str(root), spark=_session) as (_, opened):
-        yield opened
+    return open_with_spark(_session, str(root))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +74,7 @@ def tables(root, _session):
     ],
 )  # fmt: skip
 def test_question_is_answered_by_spark(tables, text):
-    assert list(run_sql(tables, text).rows)
+    assert list(tables.ask(text).rows)
 
 
 ATTACKS = [
@@ -226,7 +224,7 @@ def test_anything_but_a_select_is_refused_by_spark(tables, root, outside, untouc
     file = next(root.glob("explain_pair/*.parquet"))
     filled = fill(text, outside=outside, warehouse=root, file=file, served=file)
     with pytest.raises(UsageError) as refused:
-        list(run_sql(tables, filled).rows)
+        list(tables.ask(filled).rows)
     assert "/root" not in str(refused.value)
     assert digests(root) == untouched
 
@@ -234,14 +232,14 @@ def test_anything_but_a_select_is_refused_by_spark(tables, root, outside, untouc
 def test_what_is_endless_is_stopped_in_spark_too(tables, session):
     text = "SELECT count(*) FROM range(1000000000000000) a JOIN range(100000000) b ON a.id % 7 = 1"
     with pytest.raises(UsageError, match="took longer than 1 s"), time_limit(session, 1):
-        list(run_sql(tables, text).rows)
-    assert list(run_sql(tables, "SELECT 1").rows) == [(1,)]
+        list(tables.ask(text).rows)
+    assert list(tables.ask("SELECT 1").rows) == [(1,)]
 
 
 def outcome(tables, text):
     """Return the rows as text, or why there are none."""
     try:
-        return str(list(run_sql(tables, text).rows))
+        return str(list(tables.ask(text).rows))
     except UsageError as error:
         return str(error)
 
@@ -256,29 +254,29 @@ def test_what_is_nested_is_answered_by_spark_or_refused_in_words(tables, depth):
 
 def test_what_is_in_time_is_left_alone(tables, session):
     with time_limit(session, 300):
-        assert list(run_sql(tables, "SELECT 1").rows) == [(1,)]
+        assert list(tables.ask("SELECT 1").rows) == [(1,)]
     with pytest.raises(UsageError, match="nowhere"), time_limit(session, 300):
-        run_sql(tables, "SELECT * FROM nowhere")
+        tables.ask("SELECT * FROM nowhere")
 
 
 def test_after_all_attacks_the_tables_are_as_they_were(tables):
-    found = run_sql(tables, "SELECT host FROM host ORDER BY host")
+    found = tables.ask("SELECT host FROM host ORDER BY host")
     assert [host for (host,) in found.rows] == sorted(small.HOSTS)
 
 
 def test_spark_says_what_was_found_and_expected(tables):
     with pytest.raises(UsageError, match=r"^InsertIntoStatement is not allowed\. Expected one SEL"):
-        run_sql(tables, "INSERT INTO host VALUES ('a')")
+        tables.ask("INSERT INTO host VALUES ('a')")
     with pytest.raises(
         UsageError, match=r"the table or view parquet\.x does not exist\. Expected one of"
     ):
-        run_sql(tables, "SELECT * FROM parquet.x")
+        tables.ask("SELECT * FROM parquet.x")
     with pytest.raises(UsageError, match=r"^Invalid SQL: the function reflect is not allowed$"):
-        run_sql(tables, "SELECT reflect('a', 'b')")
+        tables.ask("SELECT reflect('a', 'b')")
     with pytest.raises(UsageError, match=r"Invalid SQL: .*nothing"):
-        run_sql(tables, "SELECT nothing FROM host")
+        tables.ask("SELECT nothing FROM host")
 
 
 def test_a_value_that_does_not_fit_is_the_questions_fault_in_spark(tables):
     with pytest.raises(UsageError, match="Invalid SQL"):
-        list(run_sql(tables, "SELECT CAST(IF(id = 50, 'x', '1') AS INT) FROM range(60)").rows)
+        list(tables.ask("SELECT CAST(IF(id = 50, 'x', '1') AS INT) FROM range(60)").rows)
