@@ -104,7 +104,10 @@ def _write_file(place: Location, table: str, batches: Iterator[pa.Table]) -> New
         target, first.schema, store_schema=False, metadata_collector=metadata
     ) as writer:
         for batch in chain([first], batches):
-            writer.write_table(batch.cast(first.schema), row_group_size=ROWS_OF_A_GROUP)
+            whole = batch.cast(first.schema)
+            for start in range(0, len(whole), ROWS_OF_A_GROUP):
+                group = whole.slice(start, ROWS_OF_A_GROUP)
+                writer.write_table(pa.table([*map(_compact, group.columns)], first.schema))
     if place.is_remote:
         content = target.getvalue()
         size = len(content)
@@ -114,6 +117,15 @@ def _write_file(place: Location, table: str, batches: Iterator[pa.Table]) -> New
     # Letters as they are: deltalake takes some pairs of \u escapes for another letter.
     stats = json.dumps(_stats(table, metadata[0]), ensure_ascii=False)
     return NewFile(path, size, int(time.time() * 1000), metadata[0].num_rows, stats)
+
+
+def _compact(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+    """Return a dictionary with the values alone that occur: each row group writes all of them."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    whole = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    used = whole.indices.dictionary_encode()
+    return pa.DictionaryArray.from_arrays(used.indices, whole.dictionary.take(used.dictionary))
 
 
 def _stats(table: str, metadata: pq.FileMetaData) -> dict[str, Any]:

@@ -253,3 +253,16 @@ def test_a_file_in_the_place_of_the_folder_is_an_environment_error(tmp_path):
     (tmp_path / "explain_pair").write_text("no folder")
     with pytest.raises(SurroundingsError, match="Cannot write"):
         written(tmp_path, pairs("a"))
+
+
+def test_a_row_group_holds_the_values_alone_that_occur_in_it(tmp_path, monkeypatch):
+    """A dictionary of all values, written again for each, took nine tenths of the time of B3."""
+    monkeypatch.setattr(new_files, "ROWS_OF_A_GROUP", 2)
+    names = pa.DictionaryArray.from_arrays([0, 1, 1, 3], [f"User:{n}" for n in range(1_000)])
+    table = pa.table({"cluster_id": ["c"] * 4, "principal": names})
+    (file,) = write_files(Location(str(tmp_path)), "explain_pair", [table])
+    with pq.ParquetFile(tmp_path / "explain_pair" / file.path, read_dictionary=["principal"]) as of:
+        groups = [of.read_row_group(number).column("principal").chunk(0) for number in range(2)]
+    assert [group.dictionary.to_pylist() for group in groups] == [
+        ["User:0", "User:1"], ["User:1", "User:3"],
+    ]  # fmt: skip

@@ -154,6 +154,5 @@ def _take(values: pa.Array, at: Numbers) -> pa.Array:
 
 
 def _few(values: pa.Array, at: Numbers) -> pa.Array:
-    """Return values at places as a dictionary of those that occur."""
-    found = pc.dictionary_encode(pa.array(at))
-    return pa.DictionaryArray.from_arrays(found.indices, values.take(found.dictionary))
+    """Return values at places as a dictionary, which holds each of them once."""
+    return pa.DictionaryArray.from_arrays(pa.array(at.astype(np.int32)), values)
