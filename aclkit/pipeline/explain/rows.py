@@ -16,6 +16,7 @@ from aclkit.pipeline.explain.default_rulesets import NONE, OTHER
 from aclkit.pipeline.explain.groups import hashed, joined, list_array
 from aclkit.pipeline.explain.pairing import NO_SET, TYPES, Paired, Sets
 from aclkit.pipeline.explain.prepared import AMONG_ALL, AMONG_DENIES, Prepared
+from aclkit.pipeline.explain.ranked_acls import OPERATIONS
 from aclkit.pipeline.explain.rulings import NO_ACL, Rulings
 from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY, DENIED, MATCHING_ACL
 
@@ -24,8 +25,14 @@ ROWS_OF_A_PART: Final = 400_000
 resource or one principal read a few row groups."""
 
 _WORD_OF: Final = {AMONG_DENIES: "deny", AMONG_ALL: "all"}
-_OPERATIONS: Final = [name for of_type in TYPES for name in OPERATIONS_OF_TYPE[of_type]]
-_FIRST_OF_TYPE: Final = np.cumsum([0, *(len(OPERATIONS_OF_TYPE[of_type]) for of_type in TYPES)])
+_OPERATIONS: Final = [*dict.fromkeys(name for t in TYPES for name in OPERATIONS_OF_TYPE[t])]
+_OPERATION_OF: Final = np.array(
+    [
+        [_OPERATIONS.index(name) for name in known] + [0] * (OPERATIONS - len(known))
+        for known in (OPERATIONS_OF_TYPE[of_type] for of_type in TYPES)
+    ]
+)
+"""[type, operation of it] → its place among all operations."""
 
 
 def group_rows(p: Prepared) -> pa.Table:
@@ -116,7 +123,7 @@ def ruling_rows(p: Prepared, resource_type: Numbers, ids: pa.Array, rulings: Rul
         rulings: of the sets.
     """
     hosts = _texts([ANY_OTHER, *p.hosts])
-    operation = _FIRST_OF_TYPE[resource_type[rulings.set]] + rulings.operation
+    operation = _OPERATION_OF[resource_type[rulings.set], rulings.operation]
     decides = rulings.acl != NO_ACL
     return pa.table(
         {
