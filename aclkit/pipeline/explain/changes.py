@@ -17,7 +17,7 @@ from typing import Final
 import pyarrow as pa
 
 from aclkit.model.acl import ANY_OTHER, BINDING
-from aclkit.pipeline.explain.steps import in_steps, of_sides, own_pairs_sql
+from aclkit.pipeline.explain.steps import of_sides, own_pairs_sql
 from aclkit.warehouse.codecs import ACL_COLUMNS
 from aclkit.warehouse.reader import Reader, Versions
 from aclkit.warehouse.views import ASKED, HOST, PAST_TABLES, SUPER_RULESET, operations_sql
@@ -48,7 +48,11 @@ def changed_accesses(tables: Reader, **differing: bool) -> pa.RecordBatchReader:
         tables: those of ``tables_of_changes``.
         differing: what the two runs differ in; see ``change_steps``.
     """
-    return tables.stream(in_steps(change_steps(**differing)))
+    *steps, (_, last) = change_steps(**differing).items()
+    # One at a time: in one statement DuckDB asks some of them again and again.
+    for name, sql in steps:
+        tables.keep(name, sql)
+    return tables.stream(last)
 
 
 def change_steps(
