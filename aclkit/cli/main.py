@@ -252,6 +252,7 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
 @option("--file-group", metavar="GROUP", help="Group of new warehouses and reports.")
 @click.option(
     "--class-archive/--no-class-archive",
+    envvar="ACLKIT_CLASS_ARCHIVE",
     default=None,
     hidden=True,
     expose_value=False,
@@ -316,8 +317,8 @@ def cli(
         ctx.call_on_close(_tell_requests)
 
 
-_RETIRED_VARIABLES: Final = ("ACLKIT_CLASS_ARCHIVE", "ACLKIT_FAST_JVM")
-"""They said how Spark's JVM starts; a night of few ACLs starts none any more."""
+_RETIRED_VARIABLES: Final = ("ACLKIT_FAST_JVM",)
+"""Names that no option bears any more."""
 
 
 def _tell_retired(names: Iterable[str]) -> None:

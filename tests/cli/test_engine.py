@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from tests.cli.running import run
 
 
@@ -42,3 +44,21 @@ def test_duckdb_answers_without_loading_spark_or_pandas(root):
         "for name in sys.modules))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+RETIRED = {
+    "an option": (["--no-class-archive"], {}, ""),
+    "a variable of an option": ([], {"ACLKIT_CLASS_ARCHIVE": "0"}, ""),
+    "a variable": ([], {"ACLKIT_FAST_JVM": "1"}, ""),
+    "a key": ([], {}, "class_archive = true\n"),
+}
+
+
+@pytest.mark.parametrize("how", RETIRED)
+def test_what_was_retired_is_named_and_ends_no_command(root, tmp_path, monkeypatch, how):
+    words, variables, text = RETIRED[how]
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    (tmp_path / "a.toml").write_text(text)
+    result = run("--config", tmp_path / "a.toml", "--warehouse", root, *words, "sql", "SELECT 1")
+    assert "is ignored. It was removed" in result.stderr
