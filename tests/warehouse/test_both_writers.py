@@ -12,7 +12,6 @@ from deltalake import DeltaTable
 from aclkit.errors import DataError
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.frame import local_frame
-from aclkit.warehouse import store as store_module
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import (
     PROPERTIES,
@@ -22,11 +21,10 @@ from aclkit.warehouse.commits import (
     replace_files,
 )
 from aclkit.warehouse.run import begin_run
-from aclkit.warehouse.store import MOST_COLLECTED, schema_of
+from aclkit.warehouse.store import schema_of
 
 AT = datetime(2026, 11, 22, 2, 0, 0, 123456, tzinfo=UTC)
-FEW, MANY = 0, MOST_COLLECTED + 1
-WRITERS = pytest.mark.parametrize("at_most", [FEW, MANY], ids=["driver", "spark"])
+WRITERS = ("driver", "spark")
 
 
 def rejects(cluster, *reasons):
@@ -59,52 +57,49 @@ def must_be_plain(warehouse, table):
     assert properties_of(f"{warehouse}/{table}").items() >= PROPERTIES.items()
 
 
-@pytest.mark.parametrize("first", [FEW, MANY], ids=["driver-first", "spark-first"])
-@WRITERS
-def test_what_one_writer_made_the_other_adds_to_and_replaces(spark, tmp_path, first, at_most):
+def append(spark, store, writer, table, rows):
+    if writer == "driver":
+        store.append_rows(table, rows)
+    else:
+        store.append(table, frame(spark, table, rows))
+
+
+def replace(spark, store, writer, table, rows, cluster):
+    if writer == "driver":
+        store.replace_rows(table, rows, cluster)
+    else:
+        store.replace_cluster(table, frame(spark, table, rows), cluster)
+
+
+@pytest.mark.parametrize("first", WRITERS)
+@pytest.mark.parametrize("second", WRITERS)
+def test_what_one_writer_made_the_other_adds_to_and_replaces(spark, tmp_path, first, second):
     with begin_run(spark, str(tmp_path), "replay", lock_timeout=0) as run:
         store = run.store
-        for writer, offset in ((first, 1), (at_most, 2)):
-            if writer == FEW:
-                store.append_rows("acl_log", facts("a", offset))
-            else:
-                store.append("acl_log", frame(spark, "acl_log", facts("a", offset)))
+        for writer, offset in ((first, 1), (second, 2)):
+            append(spark, store, writer, "acl_log", facts("a", offset))
         assert told(store, "acl_log") == sorted(
             map(repr, frame(spark, "acl_log", facts("a", 1, 2)).collect())
         )
-        for writer, reasons in ((first, ("old", "older")), (at_most, ("new",))):
-            rows = frame(spark, "acl_reject", rejects("a", *reasons))
-            store.replace_cluster("acl_reject", rows, "a", at_most=writer)
+        for writer, reasons in ((first, ("old", "older")), (second, ("new",))):
+            replace(spark, store, writer, "acl_reject", rejects("a", *reasons), "a")
         assert [row["reason"] for row in store.read("acl_reject").collect()] == ["new"]
     for table in ("acl_log", "acl_reject"):
         must_be_plain(tmp_path, table)
 
 
-@WRITERS
-def test_the_rows_of_other_clusters_stay(spark, tmp_path, at_most):
+@pytest.mark.parametrize("writer", WRITERS)
+def test_the_rows_of_other_clusters_stay(spark, tmp_path, writer):
     with begin_run(spark, str(tmp_path), "replay", lock_timeout=0) as run:
         store = run.store
         for cluster, *reasons in (("a", "1", "2"), ("b", "3"), ("a", "4"), ("b",)):
-            rows = frame(spark, "acl_reject", rejects(cluster, *reasons))
-            store.replace_cluster("acl_reject", rows, cluster, at_most=at_most)
+            rows = rejects(cluster, *reasons)
+            replace(spark, store, writer, "acl_reject", rows, cluster)
         found = [(row["cluster_id"], row["reason"]) for row in store.read("acl_reject").collect()]
         assert found == [("a", "4")]
         store.replace_rows("acl_reject", rejects("b", "5"), "b")
         assert sorted(row["reason"] for row in store.read("acl_reject").collect()) == ["4", "5"]
     must_be_plain(tmp_path, "acl_reject")
-
-
-@pytest.mark.parametrize(("most", "is_done"), [(2, True), (1, False)])
-def test_few_rows_are_put_by_the_driver_and_of_too_many_none(
-    spark, tmp_path, monkeypatch, most, is_done
-):
-    monkeypatch.setattr(store_module, "MOST_COLLECTED", most)
-    with begin_run(spark, str(tmp_path), "replay", lock_timeout=0) as run:
-        run.store.replace_rows("acl_reject", rejects("a", "old"), "a")
-        rows = frame(spark, "acl_reject", rejects("a", "1", "2"))
-        assert run.store.replace_few("acl_reject", rows, "a") is is_done
-        found = sorted(row["reason"] for row in run.store.read("acl_reject").collect())
-    assert found == (["1", "2"] if is_done else ["old"])
 
 
 def test_a_write_that_is_there_already_is_not_repeated(tmp_path):
