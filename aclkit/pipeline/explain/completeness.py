@@ -110,7 +110,8 @@ def read_counted(
     drawn = draw.drawn()
     is_taken = rulings.require_all(rulings.keys(*draw.tried(drawn)))
     supers = int(read.is_super.sum()) * int(np.bitwise_count(KNOWN)[read.type_of_resource].sum())
-    counts = {name: len(read.names[name]) for name in ("principal", "host", "resource")}
+    counts = {name: len(read.names[name]) for name in ("principal", "resource")}
+    counts["host"] = read.hosts
     counts |= {**pairs.counts, "ruleset": len(read.rulesets), "explain_ruling": rulings.rows}
     counts["rows_decided"] = counts["host"] * (pairs.decided + supers)
     return counts, draw.cells(drawn, is_taken)

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from aclkit.errors import DataError
+from aclkit.model.acl import ANY_OTHER
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.pipeline.explain.scope import Scope
@@ -89,7 +90,9 @@ class ReadBack:
     Attributes:
         written: has the tables.
         names: what is asked about, in the order of its numbers: of ``principal``, ``class``,
-            ``resource`` and ``host``, each name a tuple.
+            ``resource`` and ``host``, each name a tuple. Rulings have ``<any-other>`` as a host
+            where none is left to ask about too; it is the last one then.
+        hosts: how many hosts are asked about.
         class_of: the class of each principal.
         is_super: whether it is a super user.
         type_of_resource: the type of each resource.
@@ -99,6 +102,7 @@ class ReadBack:
 
     written: Reader
     names: Mapping[str, Sequence[tuple[str, ...]]]
+    hosts: int
     class_of: Few
     is_super: npt.NDArray[np.bool_]
     type_of_resource: Few
@@ -124,7 +128,7 @@ class ReadBack:
             "principal": [(row[0],) for row in people],
             "class": [(name,) for name in classes],
             "resource": resources,
-            "host": hosts,
+            "host": [*hosts, *({(ANY_OTHER,)} - {*hosts})],
         }
         for of, rows in names.items():
             schema = pa.schema({"no": pa.int32(), **dict.fromkeys(_COLUMNS[of], pa.string())})
@@ -135,6 +139,7 @@ class ReadBack:
         return cls(
             written=written,
             names=names,
+            hosts=len(hosts),
             class_of=np.array([numbers[row[1]] for row in people], np.int32),
             is_super=np.array([row[2] for row in people], np.bool_),
             type_of_resource=np.array([TYPES.index(row[0]) for row in resources], np.int32),

@@ -70,13 +70,14 @@ class Order:
         """Draw it; the names are numbered as they sort, so the same seed draws the same."""
         random = np.random.default_rng(seed)
         hosts = read.names["host"]
-        shuffled = random.permutation(len(hosts))[:_TRIED].tolist()
+        shuffled = random.permutation(read.hosts)[:_TRIED].tolist()
+        other = hosts.index((ANY_OTHER,))
         resources = random.permutation(len(read.type_of_resource)).astype(np.int32)
         return cls(
             principals=random.permutation(len(read.class_of)).astype(np.int32),
             resources=resources,
             places=np.argsort(resources).astype(np.int32),
-            hosts=list(dict.fromkeys([*shuffled, hosts.index((ANY_OTHER,))])),
+            hosts=list(dict.fromkeys([*shuffled, *([other] if other < read.hosts else [])])),
             lots=random.integers(_MOST_LOT, size=len(hosts) * len(OPERATIONS), dtype=np.uint64),
         )
 

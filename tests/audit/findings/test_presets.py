@@ -61,7 +61,7 @@ def told(_session, tmp_path_factory):
                     dense="never",
                 )
                 result = materialize(run, take_inventory(run, options), options)
-                note_readings(run, result, options.settings)
+                note_readings(run, result, options)
                 with read_written(run.store, run.cluster_id, *EXPLAIN_TABLES) as written:
                     rows = written.rows(f"SELECT {', '.join(CELL)} FROM ({explain_sql()})")
                 decisions = {tuple(cell): decision for *cell, decision in rows}

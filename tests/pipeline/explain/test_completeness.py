@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -60,6 +61,16 @@ def test_what_is_complete_and_right_is_counted():
     assert counts["acls"] == 4
     assert counts["rows_expected"] == counts["rows_decided"] == expected
     assert 0 < counts["cells_checked"] <= 1_000
+
+
+def test_where_acls_name_every_host_no_other_one_is_asked_about():
+    """As under ranges that hold all addresses; rulings of <any-other> stand there all the same."""
+    scope, acls = small()
+    named = [host for host in scope.inventory.hosts if not host.is_any_other]
+    scope = replace(scope, inventory=replace(scope.inventory, hosts=tuple(named)))
+    counts = check(scope, decided(scope, acls))
+    assert counts["host"] == 3
+    assert counts["rows_decided"] == counts["rows_expected"]
 
 
 def draw_cells(scope, memory, seed, most):
