@@ -73,7 +73,8 @@ def lose_last_entry(folder: Path) -> None:
     sorted((folder / "_delta_log").glob("*.json"))[-1].unlink()
 
 
-HARMS = (lose_rows, cut_rows, spoil_rows, lose_first_entry, cut_last_entry, lose_last_entry)
+OF_ROWS = (lose_rows, cut_rows, spoil_rows)
+HARMS = (*OF_ROWS, lose_first_entry, cut_last_entry, lose_last_entry)
 QUESTION = ("who-can", "ANY", "topic:pay.in", "--all")
 
 
@@ -82,8 +83,8 @@ def test_whoever_meets_a_lost_file_is_told_the_way_out(copy, harm):
     harm(copy.warehouse / "explain_pair")
     for command in (QUESTION, ("audit", "--fail-on", "never"), ("maintain",)):
         result = copy.call("--cluster", "a", *command)
-        if command != ("maintain",) and result.exit_code == 0:
-            continue  # it has no need of the table
+        if result.exit_code == 0 and (command != ("maintain",) or harm in OF_ROWS):
+            continue  # it has no need of the table, or of its rows
         assert result.exit_code == 4, result.output
         assert "aclkit run --rebuild" in result.stderr
     result = copy.night("a", *[])

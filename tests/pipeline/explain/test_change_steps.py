@@ -6,9 +6,8 @@ from dataclasses import asdict, astuple
 
 import pytest
 
-from aclkit.pipeline.explain.changes import change_steps, changed_accesses, tables_of_changes
+from aclkit.pipeline.explain.changes import change_steps, changed_accesses
 from aclkit.warehouse.codecs import ACL_COLUMNS
-from aclkit.warehouse.dialect import spark_sql
 from tests.factories import acl
 from tests.pipeline.explain.memory import Memory
 
@@ -430,20 +429,5 @@ GAINED = ("User:a", None, "TOPIC", "t", "r1", "r2", "acl", [15], 2, 0)
 def test_an_acl_that_came_is_one_change_of_access_with_its_offset():
     found = changed_accesses(
         two_runs(), settings_changed=False, rules_changed=False, hosts_changed=False
-    )
-    assert [tuple(row.values()) for row in found.read_all().to_pylist()] == [GAINED]
-
-
-def test_both_engines_say_the_same_of_two_runs(spark):
-    memory = two_runs()
-    for name in tables_of_changes({}, {}):
-        spark.createDataFrame(memory.arrow(f"FROM {name}")).createOrReplaceTempView(name)
-
-    class InSpark:
-        def stream(self, sql):
-            return spark.sql(spark_sql(sql).text).toArrow().to_reader()
-
-    found = changed_accesses(
-        InSpark(), settings_changed=False, rules_changed=False, hosts_changed=False
     )
     assert [tuple(row.values()) for row in found.read_all().to_pylist()] == [GAINED]
