@@ -28,6 +28,9 @@ _BYTES_OF_ACL: Final = 1_000
 """What an ACL takes while all are ranked and grouped; afterwards it is a third of that."""
 _MOST_ENTRIES: Final = 8_000_000
 _LEAST_ENTRIES: Final = 100_000
+_PARTS_OF_SPARK: Final = 32
+"""How many workers a cluster has is not known beforehand."""
+_PARTS_OF_A_WORKER: Final = 4
 _BYTES_REPLAYED_HERE: Final = 24 << 20
 """Of the files to read: even where all of them are ACLs, 400,000, one core reads them in half a
 minute and this process takes 1.5 GiB. Of a usual log it is ten times as many records."""
@@ -46,11 +49,13 @@ class Plan:
         engine: what decides it.
         workers: how many processes or tasks do so at the same time.
         entries: how many entries of a slice each holds at most; see ``explain.slices.cut``.
+        parts: at least how many slices there are, so that all workers have some.
     """
 
     engine: Engine = "here"
     workers: int = 1
     entries: int = _MOST_ENTRIES
+    parts: int = 1
 
 
 def plan_deciding(
@@ -83,8 +88,10 @@ def plan_deciding(
     by_memory = left // (workers * _BYTES_OF_ENTRY)
     entries = max(_LEAST_ENTRIES, min(_MOST_ENTRIES, by_memory))
     if asked == "spark" or is_submitted:
-        return Plan("spark", processors, entries)
-    return Plan("processes" if workers > 1 else "here", workers, entries)
+        return Plan("spark", processors, entries, _PARTS_OF_SPARK)
+    if workers > 1:
+        return Plan("processes", workers, entries, workers * _PARTS_OF_A_WORKER)
+    return Plan("here", 1, entries)
 
 
 def replays_here(asked: DecideWith, *, source_bytes: int | None, known_facts: int) -> bool:

@@ -304,7 +304,7 @@ def _draw(cluster: Cluster, chance: random.Random) -> Acl:
 @click.option("--seed", default=1, show_default=True)
 def main(nights: int, seed: int) -> None:
     """Draw nights until one of them is wrong."""
-    build_session("drawn-nights", length="tiny", master="local[2]", extra_conf=FEW)
+    build_session("drawn-nights", master="local[2]", extra_conf=FEW)
     with tempfile.TemporaryDirectory() as folder:
         drawn = Nights(Path(folder), seed)
         for number in range(1, nights + 1):

@@ -76,13 +76,13 @@ def test_slices_are_as_large_as_half_of_the_memory_holds_within_bounds(
 def test_memory_and_processors_are_those_of_this_machine_unless_given(monkeypatch):
     monkeypatch.setattr(plan.memory, "memory_limit", lambda: 1 << 30)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
-    assert plan_deciding("auto", acls=0, pairs=MANY) == Plan("processes", 3, (1 << 29) // 600)
+    assert plan_deciding("auto", acls=0, pairs=MANY) == Plan("processes", 3, (1 << 29) // 600, 12)
 
 
 def test_a_machine_of_unknown_memory_is_taken_for_a_small_one(monkeypatch):
     monkeypatch.setattr(plan.memory, "memory_limit", lambda: None)
     found = plan_deciding("local", acls=0, pairs=MANY, processors=2)
-    assert found == Plan("processes", 2, (2 << 30) // 400)
+    assert found == Plan("processes", 2, (2 << 30) // 400, 8)
 
 
 def test_a_plan_without_more_is_one_process_and_the_largest_slices():

@@ -170,7 +170,7 @@ def decide(
     with step("Matching patterns and pairing"):
         prepared, resources = prepare(scope, acls), Resources.of(scope)
         matched = Matched.of(resources, engine.match(prepared.index, resources.keys))
-        slices = cut(prepared, matched, engine.plan.entries)
+        slices = cut(prepared, matched, engine.plan.entries, engine.plan.parts)
         work = Work(prepared, matched, slices, str(store.place), allow_everyone)
         group_rows = rows.group_rows(prepared).select(TABLES["ruleset_group"].column_names)
         replace_by("ruleset_group", [*write_files(store.place, "ruleset_group", [group_rows])])

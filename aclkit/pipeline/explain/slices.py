@@ -12,8 +12,10 @@ Slice = tuple[int, int]
 """The places of the first resource and of the one behind the last."""
 
 
-def cut(prepared: Prepared, resources: Matched, most: int) -> list[Slice]:
+def cut(prepared: Prepared, resources: Matched, most: int, parts: int = 1) -> list[Slice]:
     """Cut resources into ranges, each of about so many entries at most and at least one resource.
+
+    There are at least ``parts`` ranges, if there are so many resources.
 
     An entry is a row that ``pairing`` holds in memory: what a pattern grants to a subject, once
     for each kind of a range and for each other resource; and a pair of a class.
@@ -21,13 +23,14 @@ def cut(prepared: Prepared, resources: Matched, most: int) -> list[Slice]:
     if not len(resources):
         return [(0, 0)]
     of_resource, of_kind, kind = _entries(prepared, resources)
+    longest = -(-len(resources) // parts)
     slices, start, held = [], 0, 0
     known: set[int] = set()
     for place, (own, shared, number) in enumerate(
         zip(of_resource.tolist(), of_kind.tolist(), kind.tolist(), strict=True)
     ):
         more = own + (0 if number in known else shared)
-        if held + more > most and place > start:
+        if place > start and (held + more > most or place - start >= longest):
             slices.append((start, place))
             start, held, more = place, 0, own + shared
             known.clear()

@@ -14,10 +14,10 @@ USERS = tuple(f"User:u{number}" for number in range(8))
 NAMES = ("a1", "a2", "a3", "b1", "b2", "b3")
 
 
-def cut_up(acls, most, resources=NAMES, principals=USERS):
+def cut_up(acls, most, resources=NAMES, principals=USERS, parts=1):
     scope = scope_of(acls, principals=principals, resources=[("TOPIC", name) for name in resources])
     prepared = prepare(scope, acl_table(acls))
-    return cut(prepared, matched(scope, prepared), most)
+    return cut(prepared, matched(scope, prepared), most, parts)
 
 
 def literal(*names):
@@ -79,3 +79,8 @@ def test_slices_lie_end_to_end_and_cover_every_resource(most):
     found = cut_up([*literal("a1", "b2", "b3"), *common("a")], most)
     assert [start for start, _ in found] == [0, *(end for _, end in found[:-1])]
     assert found[-1][1] == len(NAMES)
+
+
+@pytest.mark.parametrize(("parts", "found"), [(1, 1), (2, 2), (3, 3), (99, len(NAMES))])
+def test_there_are_as_many_slices_as_workers_want_if_there_are_so_many_resources(parts, found):
+    assert len(cut_up([], 1_000_000, parts=parts)) == found

@@ -9,6 +9,7 @@ import pytest
 from aclkit.model.acl import Acl
 from aclkit.model.facts import LISTING, RECORD, SNAPSHOT
 from aclkit.model.semantics import BrokerSettings
+from aclkit.pipeline.replay.on_spark.engine import OnSpark
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.questions.usage import lines
 from aclkit.questions.usage.check import AGREE, MISMATCH, UNDETERMINED, UNREADABLE
@@ -19,10 +20,11 @@ from aclkit.questions.usage.grants import Use
 from aclkit.questions.usage.known_past import past_of
 from aclkit.questions.usage.layout import LAYOUT_NOT_READ
 from aclkit.questions.usage.source import COLUMNS, DDL
-from aclkit.runtime.frame import local_frame
+from aclkit.runtime.frame import Steps, local_frame
 from tests.factories import acl
 from tests.pipeline.explain.frames import must_hold
-from tests.pipeline.replay.frames import added, at, life, listed, must_be, table
+from tests.pipeline.replay import frames
+from tests.pipeline.replay.frames import added, at, life, listed, must_be
 from tests.questions.usage.pasts import Step
 from tests.questions.usage.pasts import past_of as steps_past
 
@@ -32,6 +34,10 @@ TWIN = acl("ord", pattern_type="PREFIXED", acl_id="twin")
 PAST = steps_past([Step(1, 100 * SECOND, came=READ), Step(2, 100 * SECOND, came=TWIN)])
 REQUEST = {"principal": "User:a", "host": "10.0.0.1", "operation": "READ",
            "resource_type": "TOPIC", "resource_name": "orders"}  # fmt: skip
+
+
+def table(spark, name, rows):
+    return frames.table(OnSpark(spark, "c", Steps()), name, rows)
 
 
 def line(verdict=AGREE, second=0, **columns):

@@ -30,14 +30,14 @@ from tests.tools.cluster.standalone import Cluster, Failed, Job, start_cluster
 from tests.tools.cluster.task_times import TaskTimes, read_times, spread
 
 SMALL = replace(B1, name="small", principals=300, resources=200, acls=3_000, hosts=2)
-"""60,000 pairs, more than the driver decides by itself."""
+"""60,000 pairs, in tasks of some seconds."""
 
 QUICKLY = "-XX:TieredStopAtLevel=1"
 """What is over in a minute never gets back what a better compiler costs."""
 
 MATERIALIZE, NIGHTLY = "materialize_decisions", "nightly_audit"
 BY_SPARK = "Matching patterns and pairing …"
-DECIDING = "deciding …"
+DECIDING = "Deciding …"
 TABLES = (*REPLAYED, *MATERIALIZED)
 FACTORED = tuple(name for name in TABLES if name != "explain")
 """Without the dense table a view has its name: at B2 of a thousand million rows."""
@@ -136,8 +136,7 @@ def _kill_worker(cluster: Cluster, recipe: Recipe, expected: Expected) -> None:
     far = expected.replayed.copy(cluster.folder / "worker-killed")
     words = expected.inputs.materialize
     with cluster.submitted(recipe, "shaken", MATERIALIZE, far.path, *words) as job:
-        # Twice: first it is looked whether the driver can, then Spark does it.
-        job.wait_until(lambda: job.said().count(DECIDING) > 1, "it decides", SECONDS)
+        job.wait_until(lambda: DECIDING in job.said(), "it decides", SECONDS)
         cluster.workers[-1].kill()
         seconds = job.finish(SECONDS)
     times = read_times(job.event_log)
