@@ -138,6 +138,12 @@ class AclkitGroup(LazyGroup):
         except OSError as error:
             if isinstance(error, BrokenPipeError) and is_unread():
                 ctx.exit(_NOBODY_READS)
+            # Here: only what failed needs it.
+            from aclkit.warehouse.damage import damage_of
+
+            is_gone = isinstance(error, FileNotFoundError)
+            if not is_gone and (plain := damage_of(error)) is not None:
+                return _end(ctx, plain)
             where = f": {error.filename}" if error.filename else ""
             return _end(ctx, SurroundingsError(f"{error.strerror or error}{where}"))
         except (click.ClickException, click.Abort, click.exceptions.Exit):

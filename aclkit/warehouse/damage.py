@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Final
 
 import duckdb
+import pyarrow as pa
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import DamagedError, SurroundingsError, first_line
@@ -81,9 +82,15 @@ def telling_damage(place: Location) -> Iterator[None]:
 
 
 def _is_of_a_file(error: BaseException, text: str) -> bool:
-    if isinstance(error, (duckdb.IOException, duckdb.InvalidInputException, FileNotFoundError)):
+    known = (duckdb.IOException, duckdb.InvalidInputException, FileNotFoundError)
+    if isinstance(error, known) or _is_of_a_stream(error):
         return any(word in text for word in _OF_TABLES)
     return is_of_spark(error) and any(word in text for word in _MISSING)
+
+
+def _is_of_a_stream(error: BaseException) -> bool:
+    """Whether Arrow hands on what DuckDB met in a file after the first rows of an answer."""
+    return isinstance(error, pa.ArrowInvalid) or (type(error) is OSError and error.errno is None)
 
 
 def is_of_spark(error: BaseException) -> bool:
