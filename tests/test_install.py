@@ -93,7 +93,6 @@ QUESTIONS = [
 
 NEED_SPARK = [
     "usage --authorizer-log DIR",
-    "maintain",
     "verify --seed 1",
     "sql SELECT --engine spark",
 ]

@@ -82,4 +82,4 @@ def test_a_session_gets_over_what_passes(bucket, events):
 
 def test_a_session_that_was_to_open_no_bucket_has_no_jars_for_it():
     done = run(PLAIN)
-    assert done.stdout.startswith("Spark Cannot open s3a://: give "), done.stderr
+    assert done.stdout.startswith("Spark cannot open s3a://. Pass "), done.stderr

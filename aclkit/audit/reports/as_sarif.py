@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from aclkit.audit.findings.baseline import Judged, Known
-from aclkit.audit.findings.registry import KINDS
 from aclkit.audit.reports.data import COMPLETE, AssertionOutcome, RunReport
 from aclkit.audit.reports.words import iso
 from aclkit.model.findings import SEVERITIES, Finding
@@ -67,6 +66,9 @@ def _driver(report: RunReport, rules: list[str], findings: list[Finding]) -> dic
 
 
 def _rule(name: str, worst: Finding | None) -> dict[str, Any]:
+    # Here: a proof of two files writes SARIF too, and needs no engine.
+    from aclkit.audit.findings.registry import KINDS
+
     kind = KINDS.get(name)
     if name == ASSERTION:
         meaning, fix = "A policy of the team does not hold.", "Mend what breaks it."
