@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -63,11 +63,29 @@ def first_places(*keys: Numbers) -> Numbers:
     return np.flatnonzero(is_first)
 
 
-def runs_of(sorted_keys: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Return the first place of each run of equal keys, its length, and the run of each key."""
-    first = first_places(sorted_keys)
-    counts = np.diff(np.append(first, len(sorted_keys)))
+def runs_of(*keys: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the first place of each run of equal keys, its length, and the run of each row.
+
+    They lie sorted.
+    """
+    first = first_places(*keys)
+    counts = np.diff(np.append(first, len(keys[0])))
     return first, counts, np.repeat(np.arange(len(first)), counts)
+
+
+def ranges_of(sizes: Numbers, most: int) -> Iterator[slice]:
+    """Cut rows of some sizes into ranges of about so much at most, and of one row at least.
+
+    >>> list(ranges_of(np.array([1, 1, 5, 1]), 2))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < len(sizes):
+        before = ends[start - 1] if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, before + most, "right")))
+        yield slice(start, end)
+        start = end
 
 
 def packed(columns: Sequence[Numbers]) -> list[Numbers]:

@@ -153,8 +153,7 @@ def group_acls(
     rows, hosts = of_some[row], named.hosts[at]
     by_host = order_of([group[rows], hosts])
     rows, hosts = rows[by_host], hosts[by_host]
-    places = first_places(group[rows], hosts) if len(rows) else EMPTY
-    number = np.repeat(np.arange(len(places)), np.diff(np.append(places, len(rows))))
+    places, _, number = runs_of(group[rows], hosts)
     return Groups(
         pattern=key[order][first] // principals if principals else EMPTY,
         principal=key[order][first] % principals if principals else EMPTY,

@@ -23,6 +23,7 @@ from aclkit.pipeline.explain.arrays import (
     Numbers,
     concat_fingerprints,
     order_of,
+    ranges_of,
     runs_of,
 )
 from aclkit.pipeline.explain.prepared import Grants, Matched, Prepared
@@ -42,7 +43,6 @@ class Sets:
         resource_type: of each, a place in ``TYPES``.
         met_last: where a broker meets the wildcard last at its resources: the same groups are
             another ruleset there.
-        fingerprints: of groups and ``met_last``.
         own: the rows of each in ``own_group``.
         own_group: groups of principals.
         of_class: which of the class sets is part of it, or ``NO_SET``.
@@ -53,7 +53,6 @@ class Sets:
 
     resource_type: Numbers
     met_last: Numbers
-    fingerprints: Fingerprints
     own: Lists
     own_group: Numbers
     of_class: Numbers
@@ -111,16 +110,10 @@ class Paired:
             most: about how many a range has at most, at least one resource.
         """
         size = len(self.resources)
-        fresh = np.bincount(
-            np.repeat(np.arange(size), self.added.counts)[self.added_to < 0], minlength=size
-        )
-        ends = np.cumsum(self.of_kind.counts[self.kind] + fresh)
-        start = 0
-        while start < size:
-            before = ends[start - 1] if start else 0
-            end = max(start + 1, int(np.searchsorted(ends, before + most, "right")))
-            yield self._pairs(np.arange(start, end))
-            start = end
+        fresh = np.bincount(self.added.owners()[self.added_to < 0], minlength=size)
+        every = np.arange(size)
+        for part in ranges_of(self.of_kind.counts[self.kind] + fresh, most):
+            yield self._pairs(every[part])
 
     def _pairs(self, which: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         kind = self.kind[which]
@@ -232,7 +225,6 @@ def pair_up(prepared: Prepared, resources: Matched) -> Paired:
         sets=Sets(
             resource_type=types[place[first]],
             met_last=met_last[place[first]],
-            fingerprints=fingerprints.take(first),
             own=own,
             own_group=own_group,
             of_class=set_of_class[first],

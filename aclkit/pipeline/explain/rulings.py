@@ -16,8 +16,9 @@ from aclkit.pipeline.explain.arrays import (
     Flags,
     Lists,
     Numbers,
-    first_places,
     order_of,
+    ranges_of,
+    runs_of,
 )
 from aclkit.pipeline.explain.groups import NONE, Best
 from aclkit.pipeline.explain.pairing import NO_SET, TYPES, Sets
@@ -122,13 +123,7 @@ class Ruler:
             np.bincount(row, weights=1 + hosts[self.sets.own_group[at]], minlength=len(which))
             + np.append(self.of_classes.lists.counts, 0)[self.sets.of_class[which]]
         )
-        ends = np.cumsum(looks + 1)
-        start = 0
-        while start < len(which):
-            before = ends[start - 1] if start else 0
-            end = max(start + 1, int(np.searchsorted(ends, before + most, "right")))
-            yield which[start:end]
-            start = end
+        return (which[part] for part in ranges_of(looks + 1, most))
 
 
 def _unite(p: Prepared, owners: Numbers, groups: Numbers, met_last: Numbers, size: int) -> _OfHosts:
@@ -151,8 +146,7 @@ def _best_by_host(owners: Numbers, hosts: Numbers, best: Best) -> tuple[Numbers,
     """Return each different owner and host, sorted, with what is best of its rows."""
     order = order_of([owners, hosts])
     owners, hosts = owners[order], hosts[order]
-    first = first_places(owners, hosts) if len(owners) else owners
-    number = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(owners))))
+    first, _, number = runs_of(owners, hosts)
     return owners[first], hosts[first], best.take(order).least(number, len(first))
 
 
