@@ -1,0 +1,102 @@
+"""Paths that a user named → documents: files, folders, globs and stdin. Reads only."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Final
+
+from aclkit.errors import DataError, UsageError
+from aclkit.kafka.desired.model import Document
+from aclkit.runtime.safe_read import LARGEST_DATA, UTF_16_MARKS, decode, read_file, too_large
+from aclkit.runtime.uri import is_uri, shown
+
+STDIN: Final = "-"
+
+MOST_FILES: Final = 20_000
+"""Files that folders and globs may name."""
+
+_ENDINGS: Final = frozenset(
+    (".yaml", ".yml", ".json", ".jsonl", ".ndjson", ".csv", ".tf", ".txt", ".sh", ".list")
+)
+"""Of a folder, files with these endings are read; a file that is named is read in any case."""
+
+
+def read_documents(paths: Sequence[str]) -> Iterator[tuple[Document, bool]]:
+    """Yield each document, and whether it was named itself; each file once, in order.
+
+    Folders are read with all folders below them. Hidden files and folders are passed over, such as
+    ``.git`` and ``.terraform``, and so are files whose ending no format has.
+
+    Raises:
+        UsageError: a path names nothing, files are too large or too many, or stdin is a terminal.
+        DataError: a file has the mark of UTF-16 and holds other bytes.
+        SurroundingsError: a file cannot be read.
+    """
+    named = {path: True for path in paths if not _is_many(path)}
+    for path in paths:
+        if _is_many(path):
+            named.update((found, False) for found in _files(path) if found not in named)
+    for path, is_named in _in_order(paths, named):
+        yield _document(path), is_named
+
+
+def _in_order(paths: Sequence[str], named: dict[str, bool]) -> list[tuple[str, bool]]:
+    """Return the files in the order in which the paths name them."""
+    order = list(dict.fromkeys(each for path in paths for each in _expanded(path)))
+    if len(order) > MOST_FILES:
+        raise UsageError(f"Expected at most {MOST_FILES:,} files, found {len(order):,}.")
+    return [(path, named.get(path, False)) for path in order]
+
+
+def _expanded(path: str) -> list[str]:
+    return _files(path) if _is_many(path) else [path]
+
+
+def _is_many(path: str) -> bool:
+    """Whether a path names several files; a file whose name is a glob names itself."""
+    if path == STDIN or is_uri(path) or Path(path).is_file():
+        return False
+    return Path(path).is_dir() or has_magic(path)
+
+
+def _files(path: str) -> list[str]:
+    if Path(path).is_dir():
+        return list(_below(path))
+    found: list[str] = []
+    for each in sorted(glob(path, recursive=True)):  # noqa: PTH207 -- of any root
+        found += _below(each) if Path(each).is_dir() else [each]
+    if not found:
+        raise UsageError(f"{shown(path)}: no file has such a name")
+    return found
+
+
+def _below(folder: str) -> Iterator[str]:
+    for root, folders, names in os.walk(folder):
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        for name in sorted(names):
+            if not name.startswith(".") and Path(name).suffix.lower() in _ENDINGS:
+                yield os.path.join(root, name)  # noqa: PTH118 -- as the user wrote the folder
+
+
+def _document(path: str) -> Document:
+    name = "stdin" if path == STDIN else shown(path)
+    data = _read_stdin() if path == STDIN else read_file(path, LARGEST_DATA)
+    if not data.startswith(UTF_16_MARKS):
+        return Document(name, data.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
+    try:
+        return Document(name, decode(data, name))
+    except UsageError as error:
+        raise DataError(str(error)) from None
+
+
+def _read_stdin() -> bytes:
+    if sys.stdin.isatty():
+        raise UsageError("- reads stdin, and stdin is a terminal. Pass a file, or pipe one in.")
+    data = sys.stdin.buffer.read(LARGEST_DATA + 1)
+    if len(data) > LARGEST_DATA:
+        raise too_large("stdin", LARGEST_DATA)
+    return data

@@ -1,0 +1,150 @@
+"""Files of teams → what they want the ACLs to be, or all reasons why that is not known."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from aclkit.errors import DataError, UsageError
+from aclkit.kafka.desired.documents import read_documents
+from aclkit.kafka.desired.formats import Format, format_of, unknown_form
+from aclkit.kafka.desired.model import DesiredAcl, Part, Problem
+from aclkit.model.phrases import few, listed, number_of
+
+MOST_PROBLEMS: Final = 50
+"""Problems that a message lists; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is read of the files, and how strictly.
+
+    Attributes:
+        form: the name of the format of all files; None if content tells it.
+        cluster: of files for several clusters, the one that counts.
+        is_strict: what may hold ACLs and is not read is refused.
+        allows_empty: files without any ACL are read.
+    """
+
+    form: str | None = None
+    cluster: str | None = None
+    is_strict: bool = False
+    allows_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Desired:
+    """What all files together hold, for one cluster.
+
+    Attributes:
+        parts: what each file holds, without problems.
+        notes: what a reader must know.
+    """
+
+    parts: Sequence[Part]
+    notes: Sequence[str]
+
+    @property
+    def acls(self) -> list[DesiredAcl]:
+        """The ACLs that shall exist, each as often as files hold it."""
+        return [acl for part in self.parts for acl in part.acls]
+
+
+def read_desired(paths: Sequence[str], formats: Iterable[Format], asked: Asked) -> Desired:
+    """Read files, folders, globs or stdin; what is wrong is told all at once.
+
+    Raises:
+        UsageError: a path names nothing, a format is unknown, or the files are for several
+            clusters and none is chosen.
+        DataError: a file is of no known format, cannot be used, or no file holds an ACL.
+    """
+    formats = tuple(formats)
+    parts: list[Part] = []
+    passed_over = 0
+    for document, is_named in read_documents(paths):
+        form = format_of(document, formats, asked.form)
+        if form is None and is_named:
+            raise unknown_form(document, formats)
+        if form is None:
+            passed_over += 1
+        else:
+            parts.append(form.read(document))
+    _refuse([problem for part in parts for problem in part.problems])
+    chosen = _of_cluster(parts, asked.cluster)
+    notes = [note for part in chosen for note in part.notes]
+    if passed_over:
+        notes.append(f"{number_of(passed_over, 'file')} of other formats not read.")
+    notes += _unread(chosen, is_strict=asked.is_strict)
+    _require_acls(chosen, paths, allows_empty=asked.allows_empty)
+    return Desired(chosen, list(dict.fromkeys(notes)))
+
+
+def _refuse(problems: Sequence[Problem]) -> None:
+    if not problems:
+        return
+    unique = list(dict.fromkeys(problems))
+    lines = [f"{problem}" for problem in unique[:MOST_PROBLEMS]]
+    if len(unique) > MOST_PROBLEMS:
+        lines.append(f"{number_of(len(unique) - MOST_PROBLEMS, 'more problem')}")
+    raise DataError("\n".join(lines))
+
+
+def _of_cluster(parts: Sequence[Part], wanted: str | None) -> list[Part]:
+    """Return what the parts hold for one cluster; what names no cluster is for each.
+
+    Raises:
+        UsageError: several clusters and none is chosen, or the chosen one is not among them.
+    """
+    names = sorted({name for part in parts for name in _clusters(part) if name is not None})
+    if wanted is None and len(names) > 1:
+        raise UsageError(
+            f"The files are for several clusters: {listed(names)}. Pass --of-cluster NAME."
+        )
+    if wanted is None:
+        return list(parts)
+    if wanted not in names:
+        known = f"They are for {listed(names)}." if names else "They name no cluster."
+        raise UsageError(f"No file is for the cluster {wanted!r}. {known}")
+    those = (None, wanted)
+    return [
+        replace(
+            part,
+            acls=[each for each in part.acls if each.cluster in those],
+            changes=[each for each in part.changes if each.cluster in those],
+            owners=[each for each in part.owners if each.cluster in those],
+        )
+        for part in parts
+    ]
+
+
+def _clusters(part: Part) -> Iterator[str | None]:
+    yield from (each.cluster for each in part.acls)
+    yield from (each.cluster for each in part.changes)
+    yield from (each.cluster for each in part.owners)
+
+
+def _unread(parts: Sequence[Part], *, is_strict: bool) -> list[str]:
+    """Return the note on what may hold ACLs and is not read.
+
+    Raises:
+        DataError: there is such a thing, and the user is strict.
+    """
+    total: Counter[str] = Counter()
+    for part in parts:
+        total.update(part.unread)
+    if not total:
+        return []
+    kinds = [f"{number} {kind}" for kind, number in sorted(total.items())]
+    text = f"May hold ACLs and was not read: {few(kinds, 8)}."
+    if is_strict:
+        files = dict.fromkeys(part.document for part in parts if part.unread)
+        raise DataError(f"{text} Remove it from {few(files)}, or run without --strict.")
+    return [text]
+
+
+def _require_acls(parts: Sequence[Part], paths: Sequence[str], *, allows_empty: bool) -> None:
+    if allows_empty or any(part.acls or part.changes or part.owners for part in parts):
+        return
+    raise DataError(f"{few(paths)}: no ACL was found. If that is meant, pass --allow-empty.")
