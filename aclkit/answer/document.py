@@ -112,6 +112,20 @@ JsonObject = Mapping[str, object] | Members
 """A whole answer as one object of JSON; it may be written as it is made."""
 
 
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """How an answer is a comment of a merge request.
+
+    Attributes:
+        marker: by it a pipeline finds the comment that it wrote before.
+        is_calm: the text has no "fail" in it, names included: some tools take that word in the
+            output of a check for a failure.
+    """
+
+    marker: str
+    is_calm: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The answer to a question; a format makes only what it writes.
@@ -126,6 +140,7 @@ class Answer:
         more: values that hold for all rows; JSON repeats them in each row.
         json: makes the object of JSON; without it JSON has the rows.
         sarif: makes the SARIF log, where an answer has one.
+        comment: in Markdown, what makes it a comment.
     """
 
     columns: Sequence[str]
@@ -137,6 +152,7 @@ class Answer:
     more: Mapping[str, object] = field(default_factory=dict)
     json: Callable[[], JsonObject] | None = None
     sarif: Callable[[], str] | None = None
+    comment: Comment | None = None
 
     def for_people(self) -> Iterable[Part]:
         """Return what people read, the notes last."""

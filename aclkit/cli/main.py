@@ -46,6 +46,7 @@ _SECTIONS: Final[Sections] = {
         "diff": ("diff", "diff"),
         "preview": ("preview", "preview"),
         "prove": ("prove", "prove"),
+        "desired": ("desired", "desired"),
         "acls": ("acls", "acls"),
     },
     "Audit": {

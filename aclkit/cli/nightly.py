@@ -21,6 +21,7 @@ from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context
 from aclkit.cli.deciding_options import deciding_options
+from aclkit.cli.desired_options import drift_files, drift_options
 from aclkit.cli.help import command
 from aclkit.cli.one_night import do_night
 from aclkit.cli.options import (
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     metavar="FILE.toml",
     help="Policies to check; a failed one means exit code 1. See aclkit assert.",
 )
+@drift_options
 @option("--report", metavar="FILE.md", help="Also write the summary to this file.")
 @option("--report-dir", metavar="DIR", help="Write the reports of --report-formats to this folder.")
 @option(
@@ -108,6 +110,8 @@ def run(
     run ends quickly. The exit code is 1 if a finding with the severity of --fail-on is new, an
     acceptance has expired or a policy fails. Data and environment errors have higher exit codes.
     All written files are listed on stderr.
+
+    --desired compares the ACLs with the files in which you keep them: see aclkit desired show.
 
     Use --rebuild if a warehouse has lost files. It computes again what can be computed, and does
     not compare with the previous run. If history would be lost, the run names it and stops; --force
@@ -144,6 +148,7 @@ def _night(
     given = given_settings(chosen)
     builder = builder_of(chosen, given.mapping_rules)
     tell_first(asked_words(reading_of(chosen)))
+    desired = drift_files(chosen)
 
     def options_of(start: Callable[[], SparkSession], asked: Intake) -> NightlyOptions:
         resolved = resolve(given, asked.listing.brokers if asked.listing else ())
@@ -155,6 +160,7 @@ def _night(
             resolved=resolved,
             broad_share=broad_share,
             maps_names=given.mapping_rules is not None,
+            desired=desired,
         )
 
     rebuild = rebuild_of(chosen)

@@ -18,6 +18,9 @@ EVERY_NAME: Final = "every-name"
 INVENTORY: Final = "inventory"
 """What a finding holds for: whatever names there are, or what the run asked about."""
 
+DRIFT: Final = ("unmanaged-acl", "missing-acl", "desired-unreadable")
+"""Kinds about the files in which a team keeps its ACLs: they hold for the run that read these."""
+
 MOST_EVIDENCE: Final = 10
 """How many lines of evidence are kept; one more line counts the rest."""
 

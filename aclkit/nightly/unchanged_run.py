@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 
 from aclkit.audit.findings.audit_input import BROAD_SHARE
 from aclkit.audit.findings.broker_settings_differ import find_broker_settings_differ
+from aclkit.audit.findings.drift import DesiredFiles
+from aclkit.audit.findings.read import acls_of
 from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
 from aclkit.audit.findings.unknown import those_on_unknown
 from aclkit.audit.reports.data import NightlySummary
@@ -40,6 +42,7 @@ class NightlyOptions:
         resolved: where the settings of ``materialize`` come from.
         broad_share: the share of the topics that an ALLOW may cover without being ``over-broad``.
         maps_names: the brokers' file has ``ssl.principal.mapping.rules``.
+        desired: the files in which the team keeps its ACLs, if they are compared.
     """
 
     cluster: str | None
@@ -49,6 +52,7 @@ class NightlyOptions:
     resolved: ResolvedSettings | None = None
     broad_share: float = BROAD_SHARE
     maps_names: bool = False
+    desired: DesiredFiles | None = None
 
     @property
     def has_builder(self) -> bool:
@@ -74,11 +78,15 @@ class NightlyResult:
 
 
 def begin_deciding(run: Run, options: NightlyOptions) -> Scope:
-    """Note how the settings came about, and collect what is asked about."""
+    """Note how the settings came about and what differs from files; collect what is asked about."""
     if options.resolved is not None:
         run.notes.extend(options.resolved.notes)
         run.findings.extend(find_broker_settings_differ(options.resolved))
         run.findings.extend(find_super_users_unknown(options.resolved.settings))
+    if options.desired is not None:
+        findings, notes = options.desired.compared_with(acls_of(run.store, run.cluster_id))
+        run.findings.extend(findings)
+        run.notes.extend(notes)
     return take_inventory(run, options.materialize)
 
 

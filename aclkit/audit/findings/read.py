@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from aclkit.audit.findings.audit_input import BROAD_SHARE, AuditInput, Life
+from aclkit.model.acl import Acl
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.warehouse.codecs import ALIVE_SQL, BROKERS_SQL, acl_of, acl_sql, behind_acl, brokers_of
 from aclkit.warehouse.job_run import PublishedRun
@@ -46,6 +47,12 @@ def audit_of(
             broad_share=broad_share,
             has_builder=has_builder,
         )
+
+
+def acls_of(store: Store, cluster_id: str) -> list[Acl]:
+    """Read the ACLs alive of a cluster, as this run wrote them."""
+    with read_written(store, cluster_id, "acl_history") as tables:
+        return [acl_of(row) for row in tables.rows(_ACLS, cluster_id)]
 
 
 def audit_published(

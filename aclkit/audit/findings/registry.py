@@ -17,6 +17,7 @@ from aclkit.audit.findings.deny_leaves_describe import (
     DENY_LEAVES_DESCRIBE,
     find_deny_leaves_describe,
 )
+from aclkit.audit.findings.drift import DESIRED_UNREADABLE, MISSING_ACL, UNMANAGED_ACL
 from aclkit.audit.findings.escalation import ESCALATION, find_escalations
 from aclkit.audit.findings.glob_lookalike import GLOB_LOOKALIKE, find_glob_lookalikes
 from aclkit.audit.findings.inherited_access import INHERITED_ACCESS, find_inherited_access
@@ -90,6 +91,9 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     BROKER_SETTINGS_DIFFER: None,
     SUPER_USERS_UNKNOWN: None,
     LOG_DIVERGED: None,
+    UNMANAGED_ACL: None,
+    MISSING_ACL: None,
+    DESIRED_UNREADABLE: None,
 }
 """In the order of the page: too much access first, then what is of no use, then what is odd.
 

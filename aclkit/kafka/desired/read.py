@@ -10,7 +10,7 @@ from typing import Final
 from aclkit.errors import DataError, UsageError
 from aclkit.kafka.desired.documents import read_documents
 from aclkit.kafka.desired.formats import Format, format_of, unknown_form
-from aclkit.kafka.desired.model import DesiredAcl, Part, Problem
+from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Problem
 from aclkit.model.phrases import few, listed, number_of
 
 MOST_PROBLEMS: Final = 50
@@ -60,10 +60,19 @@ def read_desired(paths: Sequence[str], formats: Iterable[Format], asked: Asked) 
             clusters and none is chosen.
         DataError: a file is of no known format, cannot be used, or no file holds an ACL.
     """
+    return desired_of(read_documents(paths), formats, asked)
+
+
+def desired_of(
+    documents: Iterable[tuple[Document, bool]], formats: Iterable[Format], asked: Asked
+) -> Desired:
+    """Return what documents hold, see ``read_desired``; with each, whether it was named itself."""
     formats = tuple(formats)
     parts: list[Part] = []
     passed_over = 0
-    for document, is_named in read_documents(paths):
+    names: list[str] = []
+    for document, is_named in documents:
+        names.append(document.name)
         form = format_of(document, formats, asked.form)
         if form is None and is_named:
             raise unknown_form(document, formats)
@@ -77,7 +86,7 @@ def read_desired(paths: Sequence[str], formats: Iterable[Format], asked: Asked) 
     if passed_over:
         notes.append(f"{number_of(passed_over, 'file')} of other formats not read.")
     notes += _unread(chosen, is_strict=asked.is_strict)
-    _require_acls(chosen, paths, allows_empty=asked.allows_empty)
+    _require_acls(chosen, names, allows_empty=asked.allows_empty)
     return Desired(chosen, list(dict.fromkeys(notes)))
 
 
@@ -144,7 +153,9 @@ def _unread(parts: Sequence[Part], *, is_strict: bool) -> list[str]:
     return [text]
 
 
-def _require_acls(parts: Sequence[Part], paths: Sequence[str], *, allows_empty: bool) -> None:
+def _require_acls(parts: Sequence[Part], names: Sequence[str], *, allows_empty: bool) -> None:
     if allows_empty or any(part.acls or part.changes or part.owners for part in parts):
         return
-    raise DataError(f"{few(paths)}: no ACL was found. If that is meant, pass --allow-empty.")
+    raise DataError(
+        f"{few(names) or 'no file'}: no ACL was found. If that is meant, pass --allow-empty."
+    )
