@@ -45,6 +45,11 @@ def read_acls_list(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
         DataError: no line is one of kafka-acls, but there are others; or the text holds what
             kafka-acls prints where it lists only some ACLs: for a change, or for principals.
     """
+    return (row for _, row in read_with_lines(lines, source))
+
+
+def read_with_lines(lines: Iterable[str], source: str) -> Iterator[tuple[int, SourceRow]]:
+    """Read a listing as ``read_acls_list`` does, each row with the line on which it stands."""
     numbers = numbered(lines)
     head = list(islice(numbers, _LOOKED_AT))
     texts = [text for _, text in head if text.strip() and not is_log_line(text)]
@@ -87,12 +92,14 @@ class _Reading:
         return reject_line(text, source=self.source, position=number, reason=reason)
 
 
-def _read_listing(lines: Iterable[Line], source: str, head: Sequence[str]) -> Iterator[SourceRow]:
+def _read_listing(
+    lines: Iterable[Line], source: str, head: Sequence[str]
+) -> Iterator[tuple[int, SourceRow]]:
     reading, first = _Reading(source=source), ""
     for line in without_log(lines, _is_line):
         first = first or line[1].strip()
-        yield from _read_line(reading, line)
-    yield from reading.end_group()
+        yield from ((line[0], row) for row in _read_line(reading, line))
+    yield from ((row.position or 0, row) for row in reading.end_group())
     if first and not reading.is_known:
         form = describe_form(head) or mask_text(first)[:120]
         raise DataError(f"{source}: expected {READ}, found {form}")

@@ -24,14 +24,15 @@ def is_rpk_header(text: str) -> bool:
     return tuple(text.split()) in (_COLUMNS, _COLUMNS[:-1])
 
 
-def read_rpk_list(lines: Iterable[tuple[int, str]], source: str) -> Iterator[SourceRow]:
-    """Read a table, whose header is the first line that is not empty.
+def read_rpk_list(lines: Iterable[tuple[int, str]], source: str) -> Iterator[tuple[int, SourceRow]]:
+    """Read a table, whose header is the first line that is not empty; each ACL with its line.
 
     Raises:
         DataError: a line cannot be used; of a whole state no line may be left out.
     """
     places: list[int] = []
     rows: list[list[str]] = []
+    numbers: dict[tuple[str, ...], int] = {}
     for number, text in lines:
         if not text.strip():
             continue
@@ -44,11 +45,10 @@ def read_rpk_list(lines: Iterable[tuple[int, str]], source: str) -> Iterator[Sou
         if cells is None or bad:
             raise DataError(f"{source}, line {number}: {bad}; {_WAY_OUT}")
         rows.append(cells)
+        numbers.setdefault(tuple(cells[:7]), number)
     _require_widths(rows, places, source)
-    for principal, host, *resource, operation, permission in dict.fromkeys(
-        tuple(row[:7]) for row in rows[1:]
-    ):
-        yield acl_row(source, *resource, principal, host, operation, permission)
+    for (principal, host, *resource, operation, permission), number in numbers.items():
+        yield number, acl_row(source, *resource, principal, host, operation, permission)
 
 
 def _cells(text: str, places: Sequence[int]) -> list[str] | None:

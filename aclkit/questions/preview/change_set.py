@@ -33,11 +33,13 @@ class ChangeSet:
         after: the state that it leads to.
         notes: what of it has no effect, and how it was read.
         is_listing: it was the whole new state; otherwise records that add and remove.
+        unknown_removals: offsets of records that remove an ACL that the state does not have.
     """
 
     after: State
     notes: tuple[str, ...]
     is_listing: bool
+    unknown_removals: tuple[int, ...] = ()
 
 
 def read_change_set(path: str, before: State) -> ChangeSet:
@@ -71,6 +73,7 @@ def apply_records(rows: Sequence[facts.SourceRow], before: State) -> ChangeSet:
     """Apply the additions and removals of records; those of a transaction at its end, if any."""
     acls = dict(before.acls)
     effects, notes = _in_effect(rows)
+    unknown: list[int] = []
     for row in effects:
         acl_id = row.acl_id or ""
         is_add = row.record_type == facts.ADD_ACL
@@ -81,17 +84,22 @@ def apply_records(rows: Sequence[facts.SourceRow], before: State) -> ChangeSet:
                 else ("removes an ACL that does not exist")
             )
             notes.append(f"Offset {row.log_offset} {said}: {acl_id}.")
+            if not is_add:
+                unknown.append(row.log_offset or 0)
         elif is_add:
-            acls[acl_id] = _acl(row, acl_id)
+            acls[acl_id] = acl_of(row, acl_id)
         else:
             del acls[acl_id]
     after = State(acls=acls, settings=before.settings)
-    return ChangeSet(after=after, notes=tuple(notes), is_listing=False)
+    return ChangeSet(
+        after=after, notes=tuple(notes), is_listing=False, unknown_removals=tuple(unknown)
+    )
 
 
 def apply_listing(rows: Sequence[facts.SourceRow], before: State) -> ChangeSet:
     """Take a listing for the whole state; ACLs that stay keep their ids."""
-    listed = {acl.binding: acl for n, row in enumerate(rows) for acl in [_acl(row, f"listed-{n}")]}
+    every = (acl_of(row, f"listed-{number}") for number, row in enumerate(rows))
+    listed = {acl.binding: acl for acl in every}
     acls = {name: acl for name, acl in before.acls.items() if acl.binding in listed}
     known = {acl.binding for acl in acls.values()}
     new = {acl.acl_id: acl for binding, acl in listed.items() if binding not in known}
@@ -138,5 +146,6 @@ _CHANGES: Final = (facts.ADD_ACL, facts.REMOVE_ACL)
 _MARKERS: Final = (facts.BEGIN_TXN, facts.END_TXN, facts.ABORT_TXN)
 
 
-def _acl(row: facts.SourceRow, acl_id: str) -> Acl:
+def acl_of(row: facts.SourceRow, acl_id: str) -> Acl:
+    """Return the ACL of a row, under an id."""
     return Acl(acl_id=acl_id, **{name: getattr(row, name) or "" for name in Acl.__slots__[1:]})
