@@ -28,7 +28,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.semantics import KAFKA
 from aclkit.pipeline.replay.changes import AclChange, add_to, remove_from
 from aclkit.pipeline.replay.write import write_change
-from aclkit.questions.query.is_replicated import is_replicated
+from aclkit.questions.query.as_of import is_replicated
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import MATERIALIZE_STEP, open_warehouse

@@ -18,8 +18,8 @@ from aclkit.questions.preview.globs import first_glob_note
 from aclkit.questions.preview.preview import preview as preview_change
 from aclkit.questions.preview.state import Asked, Change
 from aclkit.questions.preview.words import PLANNED, Tense
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.question import Budget
 
 ANY: Final = "any"
 

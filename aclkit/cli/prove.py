@@ -33,7 +33,7 @@ from aclkit.questions.prove.proof_settings import (
     first_glob_notes,
     read_alike,
 )
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from aclkit.runtime.safe_read import read_text
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

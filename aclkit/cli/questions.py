@@ -28,11 +28,10 @@ from aclkit.cli.suggestions import (
 from aclkit.errors import UsageError
 from aclkit.model.resource import TYPE_OF_WORD, Resource
 from aclkit.questions.query import access
-from aclkit.questions.query.access_answer import what_can_answer, who_can_answer
+from aclkit.questions.query.access_answer import prefix_answer, what_can_answer, who_can_answer
 from aclkit.questions.query.by_prefix import NEEDED as BY_PREFIX
 from aclkit.questions.query.by_prefix import who_can_prefix
 from aclkit.questions.query.decisions import Where
-from aclkit.questions.query.prefix_answer import prefix_answer
 from aclkit.warehouse.published import Published
 
 _host_option = click.option(

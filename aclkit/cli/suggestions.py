@@ -20,7 +20,7 @@ from aclkit.model.resource import (
     parse_resource,
 )
 from aclkit.questions.query.tasks import TASKS
-from aclkit.rules.decide.request_names import (
+from aclkit.rules.decide.handlers import (
     AskedRequest,
     asked_request,
     is_request,

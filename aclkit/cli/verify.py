@@ -19,12 +19,11 @@ from aclkit.cli.help import command
 from aclkit.cli.options import option, timeout_option
 from aclkit.cli.output import tell
 from aclkit.errors import DataError, UsageError
-from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.cells import Cell, Sample, read_cells
 from aclkit.kafka.verify.compare import Agreement, LeftOut, Mismatch, compare
-from aclkit.kafka.verify.jars import NEWEST, VERSIONS, class_path
+from aclkit.kafka.verify.jars import NEWEST, VERSIONS, choose_version, class_path
 from aclkit.kafka.verify.kafka import PATIENCE, Kafka
-from aclkit.kafka.verify.version import choose_version
+from aclkit.kafka.verify.wire import Reply
 from aclkit.model.acl import Acl, Request
 from aclkit.model.phrases import number_of
 from aclkit.model.semantics import KAFKA, Semantics

@@ -27,7 +27,7 @@ from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.why_answer import history_answer, why_answer
-from aclkit.rules.decide.request_names import needs_words
+from aclkit.rules.decide.handlers import needs_words
 
 
 @dataclass(frozen=True, slots=True)

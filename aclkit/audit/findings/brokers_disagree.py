@@ -11,9 +11,9 @@ from aclkit.model.findings import Finding, Kind
 from aclkit.model.phrases import number_of
 from aclkit.questions.preview.preview import MOST_REGIONS
 from aclkit.rules.decide.confirm import Comparison
-from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.change_regions import RegionChange, openings
 from aclkit.rules.names.compare import GAINED, CellChange
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.region import RegionChange, openings
 from aclkit.rules.names.words import opening_words
 
 BROKERS_DISAGREE: Final = Kind(

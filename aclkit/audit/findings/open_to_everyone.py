@@ -12,8 +12,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import CLUSTER_NAME, Resource
 from aclkit.rules.names.cover import LEFT, find_left
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.rows import rows_of
-from aclkit.rules.names.symbols import EVERYTHING
+from aclkit.rules.names.rows import EVERYTHING, rows_of
 
 if TYPE_CHECKING:
     from aclkit.audit.findings.audit_input import AuditInput

@@ -9,7 +9,7 @@ from aclkit.audit.findings.open_to_everyone import name_left
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.principal import WILDCARD_PRINCIPAL
-from aclkit.rules.names.symbols import Symbols, of_principal
+from aclkit.rules.names.rows import Symbols, of_principal
 
 if TYPE_CHECKING:
     from aclkit.audit.findings.audit_input import AuditInput

@@ -13,7 +13,7 @@ from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.model.resource import Resource
-from aclkit.questions.query.hosts import few_hosts
+from aclkit.questions.query.table_words import few_hosts
 from aclkit.rules.names.compare import GAINED
 from aclkit.warehouse.job_run import PublishedRun
 

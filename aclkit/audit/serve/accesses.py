@@ -24,8 +24,8 @@ from aclkit.model.operation import (
 from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
 from aclkit.questions.query import access
 from aclkit.questions.query.decisions import Decisions, decisions_of, decisions_on
-from aclkit.questions.query.hosts import hosts_words
 from aclkit.questions.query.pattern_grants import reach_words, read_pattern_grants, together
+from aclkit.questions.query.table_words import hosts_words
 from aclkit.questions.query.words import others_otherwise_sentence
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.acls_in_force import acls_in_force

@@ -16,7 +16,7 @@ from aclkit.model.acl_words import acl_words
 from aclkit.model.operation import USE_OF_OPERATION
 from aclkit.questions.query.decisions import Decisions
 from aclkit.questions.query.group_rows import Line
-from aclkit.questions.query.reason_words import short_reason
+from aclkit.questions.query.table_words import short_reason
 from aclkit.rules.decide.rules import ALLOWED
 
 MOST_DRAWN: Final = 100

@@ -12,7 +12,7 @@ from aclkit.model.phrases import number_of
 from aclkit.model.semantics import BrokerSettings
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.assertions.model import UNKNOWN, Example, Outcome
-from aclkit.questions.query.reason_words import short_reason
+from aclkit.questions.query.table_words import short_reason
 from aclkit.rules.decide.rules import ALLOWED
 
 COLUMNS: Final = (

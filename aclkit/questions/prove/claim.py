@@ -13,9 +13,9 @@ from aclkit.model.acl import Request
 from aclkit.questions.prove.proof_settings import ReadSide
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.decide.rules import Ruling
-from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.change_regions import RegionChange, openings
 from aclkit.rules.names.compare import GAINED, LOST, Difference
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.region import RegionChange, openings
 from aclkit.rules.names.rows import Rules
 
 HOLDS: Final = "holds"

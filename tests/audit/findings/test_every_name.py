@@ -27,9 +27,9 @@ from aclkit.audit.findings.unknown import find_unknown, notes_on, staying
 from aclkit.model.acl import Acl, Request
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings, Semantics
 from aclkit.rules.decide.rules import answers
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import classes_of_hosts, classes_of_principals
-from aclkit.rules.names.symbols import of_host, of_principal
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import of_host, of_principal
 from aclkit.rules.patterns.match import reaches
 from aclkit.rules.patterns.unmatchable import can_match
 from tests.audit.findings.auditing import audit_of, subjects

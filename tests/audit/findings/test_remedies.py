@@ -12,7 +12,7 @@ from aclkit.audit.findings.registry import find_all
 from aclkit.audit.findings.shadowed import find_shadowed
 from aclkit.model.semantics import KAFKA
 from aclkit.rules.decide.confirm import Comparison
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from tests.audit.findings.auditing import audit_of
 from tests.audit.findings.test_every_name import systems
