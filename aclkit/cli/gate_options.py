@@ -15,13 +15,14 @@ from aclkit.kafka.desired.read import Asked
 from aclkit.questions.assertions.check import check_state
 from aclkit.questions.assertions.model import Outcome
 from aclkit.questions.assertions.parse import parse_watches
+from aclkit.questions.assertions.published import World
 from aclkit.questions.gate.start import Start
 from aclkit.questions.gate.verdict import DENY, FAIL_ON, REVIEW, Limits, Planned, Verdict
 from aclkit.questions.preview.planned import read_planned
 from aclkit.questions.preview.state import State
 from aclkit.questions.prove.claim import NO_MORE, hold_against
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.question import Budget
 from aclkit.runtime.atomic_file import open_atomically
 from aclkit.runtime.safe_read import read_text
 
@@ -76,14 +77,14 @@ def limits_of(gate: GateOptions, planned: Planned, start: Start, budget: Budget)
     rules = after.rules(start.semantics)
     outcomes: Sequence[Outcome] = ()
     if gate.assertions:
-        outcomes = check_state(
+        asked = planned.preview.asked
+        world = World.planned(
             rules,
-            start.inventory.hosts,
-            {name: start.principals.get(name, {}) for name in planned.preview.asked.principals},
-            {name: start.resources.get(name, {}) for name in planned.preview.asked.resources},
-            read_assertions(gate.assertions),
-            budget,
+            asked.hosts,
+            {name: start.principals.get(name, {}) for name in asked.principals},
+            {name: start.resources.get(name, {}) for name in asked.resources},
         )
+        outcomes = check_state(world, read_assertions(gate.assertions), budget)
     reference = None
     if gate.reference:
         most = read_planned(

@@ -44,7 +44,7 @@ from aclkit.questions.preview.read import Base
 from aclkit.questions.preview.state import Change, State
 from aclkit.questions.prove.proof_settings import read_alike
 from aclkit.questions.prove.read import read_file_side
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from aclkit.runtime.uri import shown
 from aclkit.warehouse.job_run import PublishedRun
 

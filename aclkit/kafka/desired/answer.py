@@ -11,7 +11,7 @@ from aclkit.kafka.desired.model import DesiredAcl
 from aclkit.kafka.desired.read import Desired
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
-from aclkit.model.phrases import listed, number_of
+from aclkit.model.phrases import few, listed, number_of
 
 COLUMNS: Final = ("cluster_id", "acl_id", *BINDING, "file", "line", "address")
 """The columns of ``acl_current`` that a file can fill, and where the ACL stands."""
@@ -59,18 +59,20 @@ def _row(each: DesiredAcl) -> Row:
 
 
 def _parts(desired: Desired) -> Iterator[Part]:
-    rows = [_shown(each) for each in desired.acls]
+    names = {part.document for part in desired.parts}
+    rows = [_shown(each, has_file=len(names) > 1) for each in desired.acls]
     if rows:
         yield Table(("principal", "acl", "place"), rows, Table(COLUMNS, map(_row, desired.acls)))
     forms = dict.fromkeys(part.form for part in desired.parts)
-    files = number_of(len({part.document for part in desired.parts}), "file")
+    files = few(names) if len(names) == 1 else number_of(len(names), "file")
     of = f" ({listed([*forms])})" if forms else ""
     yield Sentence(f"{number_of(len(rows), 'ACL')} in {files}{of}.")
 
 
-def _shown(each: DesiredAcl) -> Row:
-    acl = without_sensitive(each)
-    return acl.principal, acl_words(acl, acl.principal), str(each.place)
+def _shown(each: DesiredAcl, *, has_file: bool) -> Row:
+    acl, place = without_sensitive(each), each.place
+    where = str(place) if has_file else place.address or f"line {place.line}"
+    return acl.principal, acl_words(acl, acl.principal), where
 
 
 def _notes(desired: Desired) -> Iterator[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from aclkit.errors import DataError, UsageError
 from aclkit.kafka.desired.model import Document, Part
@@ -55,7 +54,3 @@ def unknown_form(document: Document, formats: Iterable[Format]) -> DataError:
     """Return the error about a document of no known format."""
     titles = "; ".join(each.title for each in formats)
     return DataError(f"{document.name}: not a known format of ACLs. These are read: {titles}.")
-
-
-FORMATS: Final[tuple[Format, ...]] = ()
-"""The formats of other tools, in the order in which they are asked."""

@@ -73,6 +73,11 @@ def check(
     return [_check_one(world, assertion, spent) for assertion in assertions]
 
 
+def check_state(world: World, assertions: Sequence[Assertion], budget: Budget) -> list[Outcome]:
+    """Hold assertions against a state that is planned, see ``World.planned``."""
+    return [_check_one(world, assertion, budget) for assertion in assertions]
+
+
 def deciding_acls(
     connection: duckdb.DuckDBPyConnection, run: PublishedRun, outcomes: Sequence[Outcome]
 ) -> Mapping[str | None, Acl]:
@@ -150,15 +155,18 @@ def _names(world: World, assertion: Assertion, what: What) -> _DutyNames:
 
     def named(known: Iterable[_T], said: Iterable[_T], means: Callable[[_T], bool]) -> _Named[_T]:
         listed = dict.fromkeys(known)
-        return _Named(
+        return decided(
             [name for name in listed if is_old(name) and means(name)],
             [name for name in said if name not in listed and means(name)],
         )
 
+    def decided(known: list[_T], said: list[_T]) -> _Named[_T]:
+        return _Named(known, said) if world.is_decided else _Named([], [*known, *said])
+
     return _DutyNames(
         principals=named(world.principals, principals_said(assertion.who), means_who),
         resources=named(world.resources, resources_said(what), means_it),
-        hosts=_Named(
+        hosts=decided(
             [host for host in world.hosts if means_host(what, host)],
             [host for host in hosts_said(what) if host not in world.hosts],
         ),
@@ -175,7 +183,7 @@ def _size(names: _DutyNames, what: What) -> int:
 def _question(world: World, assertion: Assertion, what: What, names: _DutyNames) -> DutyQuestion:
     kinds = sorted({resource.resource_type for resource in names.resources.listed})
     return DutyQuestion(
-        cluster_id=world.run.cluster_id,
+        cluster_id=world.cluster_id,
         principals=names.principals.listed,
         resources=names.resources.listed,
         operations=[(kind, name) for kind in kinds for name in operations_on(what, kind)],
@@ -260,7 +268,7 @@ def _example(world: World, hit: Hit, question: DutyQuestion, unlisted: _Unlisted
         resource_type=hit.resource_type,
         resource_name=hit.resource_name,
         **verdict._asdict(),
-        in_inventory=not hit.is_beyond,
+        in_inventory=_is_known(world, hit, host),
     )
 
 
@@ -352,3 +360,11 @@ def _what(world: World, what: What) -> What:
         if means_resource(what, resource, known)
     )
     return replace(what, names=tuple(names), but=(), attributes={})
+
+
+def _is_known(world: World, hit: Hit, host: str) -> bool:
+    """Whether all names of a decision are in the inventory."""
+    if world.is_decided:
+        return not hit.is_beyond
+    resource = Resource(hit.resource_type, hit.resource_name)
+    return hit.principal in world.principals and resource in world.resources and host in world.hosts

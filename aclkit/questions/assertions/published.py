@@ -22,6 +22,7 @@ from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.questions.query.names import read_hosts
 from aclkit.rules.names.rows import Rules
 from aclkit.warehouse.acls_in_force import acls_in_force
+from aclkit.warehouse.duck_connection import new_duckdb
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.sql import fetch
@@ -33,23 +34,25 @@ class World:
 
     Attributes:
         connection: see ``duck.connect``.
-        run: the run whose decisions are published.
+        cluster_id: the cluster.
         acls: the ACLs by which it decided, by id.
         settings: the broker's.
         semantics: how ACLs are read.
         principals: of the inventory, each with its attributes.
         hosts: of the inventory.
         resources: of the inventory, each with its attributes.
+        is_decided: the tables hold the decisions on the inventory; otherwise they are made now.
     """
 
     connection: duckdb.DuckDBPyConnection
-    run: PublishedRun
+    cluster_id: str
     acls: Mapping[str, Acl]
     settings: BrokerSettings
     semantics: Semantics
     principals: Mapping[str, Mapping[str, str]]
     hosts: tuple[str, ...]
     resources: Mapping[Resource, Mapping[str, str]]
+    is_decided: bool = True
 
     @classmethod
     def of(cls, connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> World:
@@ -59,7 +62,7 @@ class World:
         things = fetch(connection, _RESOURCES, [run.cluster_id])
         return cls(
             connection=connection,
-            run=run,
+            cluster_id=run.cluster_id,
             acls={acl.acl_id: acl for acl in acls_in_force(connection, run).values()},
             settings=settings,
             semantics=semantics,
@@ -68,11 +71,51 @@ class World:
             resources={Resource(*named): attributes or {} for *named, attributes in things},
         )
 
+    @classmethod
+    def planned(
+        cls,
+        rules: Rules,
+        hosts: tuple[str, ...],
+        principals: Mapping[str, Mapping[str, str]],
+        resources: Mapping[Resource, Mapping[str, str]],
+    ) -> World:
+        """Return a state that no tables hold: all of it is decided now."""
+        connection = new_duckdb({})
+        connection.execute(_NO_DECISIONS)
+        return cls(
+            connection=connection,
+            cluster_id="",
+            acls={acl.acl_id: acl for acl in rules.acls},
+            settings=rules.settings,
+            semantics=rules.semantics,
+            principals=principals,
+            hosts=hosts,
+            resources=resources,
+            is_decided=False,
+        )
+
     @property
     def rules(self) -> Rules:
         """All that decides."""
         return Rules(acls=self.acls.values(), settings=self.settings, semantics=self.semantics)
 
+
+_NO_DECISIONS: Final = """\
+CREATE TABLE principal (
+  cluster_id VARCHAR, principal VARCHAR, principal_class INT, is_super_user BOOLEAN
+);
+CREATE TABLE explain_ruling (
+  cluster_id VARCHAR, ruleset_id VARCHAR, operation VARCHAR, host VARCHAR, decision VARCHAR
+);
+CREATE TABLE explain_pair (
+  cluster_id VARCHAR, principal VARCHAR, resource_type VARCHAR, resource_name VARCHAR,
+  ruleset_id VARCHAR
+);
+CREATE TABLE explain_class_pair (
+  cluster_id VARCHAR, principal_class INT, resource_type VARCHAR, resource_name VARCHAR,
+  ruleset_id VARCHAR
+)"""
+"""The tables that are asked, without a row."""
 
 _PRINCIPALS = "SELECT principal, attributes FROM principal WHERE cluster_id = ? ORDER BY principal"
 _RESOURCES = (

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from aclkit.model.resource import Resource
-from aclkit.questions.assertions.world import World
+from aclkit.questions.assertions.published import World
 from aclkit.questions.gate.start import Start
 from aclkit.questions.preview.read import Base, base_of
 from aclkit.questions.query.as_of import STATE

@@ -10,8 +10,8 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.questions.preview.state import Asked, State
+from aclkit.rules.patterns.identity import asked_host
 from aclkit.rules.patterns.match import LITERAL, names_exactly
-from aclkit.rules.patterns.ranges import asked_host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

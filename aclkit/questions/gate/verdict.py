@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from aclkit.kafka.desired.plan_effect import PlanEffect
@@ -18,10 +18,10 @@ from aclkit.questions.preview.desired import Applied
 from aclkit.questions.preview.preview import Preview, preview
 from aclkit.questions.preview.state import Asked, Change
 from aclkit.questions.prove.claim import FAILS, HOLDS, Claimed
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.change_lines import change_lines, line_words
-from aclkit.rules.names.change_regions import RegionChange
 from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.region import RegionChange
 
 Name = Literal["deny", "review", "pass"]
 DENY: Final = "deny"
@@ -60,9 +60,11 @@ class Planned:
             budget: the search limit.
         """
         moment = None
-        if applied is not None and applied.during is not None:
-            end = replace(change, before=change.after, semantics=change.readings[1])
-            moment = preview(replace(end, after=applied.during), inventory, budget)
+        if applied is not None and applied.moment is not None:
+            with_it, without = applied.moment
+            semantics = change.readings[1]
+            passing = Change(before=with_it, after=without, semantics=semantics)
+            moment = preview(passing, inventory, budget)
         return cls(
             preview=preview(change, inventory, budget),
             moment=moment,

@@ -13,13 +13,12 @@ from typing import Final
 from aclkit.questions.assertions.match import symbols_of
 from aclkit.questions.assertions.model import Assertion, Pattern, ResourcePattern
 from aclkit.questions.preview.preview import Preview
-from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.change_regions import Party, RegionChange
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.cover import find_witness_outside
 from aclkit.rules.names.domain import PRINCIPALS, Domain, domain_of
-from aclkit.rules.names.region import Region
-from aclkit.rules.names.symbols import EVERYTHING, Symbols
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.region import Party, Region, RegionChange
+from aclkit.rules.names.rows import EVERYTHING, Symbols
 
 _EVERY_NAME: Final[tuple[Symbols, ...]] = (EVERYTHING,)
 

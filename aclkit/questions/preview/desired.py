@@ -4,19 +4,26 @@ What files remove is never guessed: a plan says it, KafkaUsers own principals, a
 whole. Of every other form the user says it with ``--scope``.
 
 The worst case counts. An ACL that one resource of a plan deletes and another creates may be gone
-at the end, because Terraform runs both at once: here it is gone. An ACL that is deleted and
-created again is off for a time: ``Applied.during`` lacks it.
+at the end, because Terraform runs both at once: here it is gone. What is deleted and created again
+is off for a time, see ``Applied.moment``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from aclkit.errors import UsageError
-from aclkit.kafka.desired.model import DesiredAcl, Owner, Part, Place
-from aclkit.kafka.desired.plan_effect import PlanEffect, absent_after, during, plan_effects
+from aclkit.kafka.desired.model import DesiredAcl, Owner, Part, Place, ResourceChange
+from aclkit.kafka.desired.plan_effect import (
+    PlanEffect,
+    absent_after,
+    plan_effects,
+    plan_notes,
+)
 from aclkit.kafka.desired.read import Desired
+from aclkit.kafka.desired.replacement import off_between
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
@@ -33,14 +40,14 @@ class Applied:
 
     Attributes:
         after: the state at the end, in the worst case.
-        during: the worst moment on the way; None where it is no worse than the end.
+        moment: two states that differ in what is off for a time only: with it, and without it.
         effects: of plans, what they do to each ACL.
         notes: what has no effect, where plan and cluster disagree, and what was left alone.
         places: where files hold an ACL, by its seven fields.
     """
 
     after: State
-    during: State | None
+    moment: tuple[State, State] | None
     effects: Sequence[PlanEffect]
     notes: Sequence[str]
     places: Mapping[Binding, Sequence[Place]]
@@ -74,12 +81,11 @@ def apply_desired(
     lost, made = _worst(effects, existing)
     wanted |= {each.acl.binding: each.acl.acl for each in effects if each.acl.binding in made}
     after = _state(before, {acl.binding for acl in gone} | lost, wanted)
-    off = during(changes) & {acl.binding for acl in after.acls.values()} & existing
     return Applied(
         after=after,
-        during=_state(after, off, {}) if off else None,
+        moment=_moment(after, changes, existing),
         effects=effects,
-        notes=[*desired.notes, *_disagreements(desired, existing)],
+        notes=[*desired.notes, *plan_notes(changes), *_disagreements(desired, existing)],
         places=grouped((acl.binding, acl.place) for acl in _held(parts)),
     )
 
@@ -98,13 +104,35 @@ def _worst(
     return absent, created | (undefined - existing)
 
 
+def _moment(
+    after: State, changes: Sequence[ResourceChange], existing: set[Binding]
+) -> tuple[State, State] | None:
+    """Return the end without the ACLs that are created late, with and without what is shared.
+
+    What is shared by an old ACL and the new one in its place is allowed or denied before and at the
+    end, and not in between.
+    """
+    there = {acl.binding for acl in after.acls.values()}
+    old = {change.creates.binding: change.deletes for change in changes if change.creates}
+    late = {
+        new.binding: shared
+        for new, shared in off_between(changes)
+        if new.binding in there and (was := old[new.binding]) and was.binding in existing
+    }
+    if not late:
+        return None
+    without = _state(after, set(late), {})
+    return _state(without, set(), {shared.binding: shared for shared in late.values()}), without
+
+
 def _state(before: State, removed: set[Binding], wanted: Mapping[Binding, Acl]) -> State:
     """Return a state without some ACLs, and with others; ACLs that stay keep their ids."""
     acls = {name: acl for name, acl in before.acls.items() if acl.binding not in removed}
     existing = {acl.binding for acl in acls.values()}
     new = (acl for binding, acl in wanted.items() if binding not in existing)
-    for number, acl in enumerate(new, 1):
-        name = f"desired-{number:04}"
+    names = (f"desired-{number:04}" for number in count(1))
+    free = (name for name in names if name not in acls)
+    for name, acl in zip(free, [*new], strict=False):
         acls[name] = Acl(acl_id=name, **dict(zip(Acl.__slots__[1:], acl.binding, strict=True)))
     return State(acls=acls, settings=before.settings)
 

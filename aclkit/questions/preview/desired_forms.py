@@ -17,6 +17,7 @@ from typing import Final
 from aclkit.errors import DataError
 from aclkit.kafka.desired.formats import Format
 from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Place, Problem
+from aclkit.kafka.desired.registry import FORMATS
 from aclkit.model import facts
 from aclkit.model.acl import Acl
 from aclkit.model.phrases import capitalized
@@ -208,3 +209,6 @@ RECORDS: Final = Format(
     holds=holds_records,
     read=read_record_lines,
 )
+
+ALL_FORMATS: Final[tuple[Format, ...]] = (*FORMATS, LISTING, RECORDS)
+"""Every format that is read, in the order of asking."""

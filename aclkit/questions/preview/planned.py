@@ -50,4 +50,4 @@ def _apply_records(document: Document, before: State) -> Applied:
     if bad:
         raise DataError("\n".join(f"{row.source}:{row.position}: {row.reason}" for row in bad[:50]))
     change = apply_records([row for row in rows if row.kind == FACT], before)
-    return Applied(after=change.after, during=None, effects=(), notes=change.notes, places={})
+    return Applied(after=change.after, moment=None, effects=(), notes=change.notes, places={})
