@@ -8,8 +8,7 @@ from aclkit.cli.context import Context, format_option
 from aclkit.cli.desired_options import DesiredOptions, reading_options
 from aclkit.cli.help import Group
 from aclkit.kafka.desired.answer import desired_answer
-from aclkit.kafka.desired.read import read_desired
-from aclkit.questions.preview.desired_forms import ALL_FORMATS
+from aclkit.questions.preview.planned import read_wanted
 
 
 @click.group(cls=Group)
@@ -42,4 +41,4 @@ def show(context: Context, paths: tuple[str, ...], wanted: DesiredOptions) -> No
     output of kafka-acls --list or rpk acl list, and everything that aclkit export acls writes. Each
     ACL has its file and line, or the address of its resource. No warehouse is needed.
     """
-    context.write(desired_answer(read_desired(paths, ALL_FORMATS, wanted.asked)))
+    context.write(desired_answer(read_wanted(paths, wanted.asked)))

@@ -11,9 +11,9 @@ import click
 from aclkit.audit.findings.drift import DesiredFiles
 from aclkit.cli.options import flag, gathered, option, together
 from aclkit.errors import DataError, SurroundingsError, UsageError
-from aclkit.kafka.desired.read import Asked, read_desired
+from aclkit.kafka.desired.read import Asked
 from aclkit.model.phrases import few, listed
-from aclkit.questions.preview.desired_forms import ALL_FORMATS
+from aclkit.questions.preview.planned import read_wanted
 from aclkit.questions.preview.scopes import SCOPES, Scope
 
 _Command = Callable[..., Any]
@@ -96,7 +96,7 @@ def drift_files(chosen: Mapping[str, Any]) -> DesiredFiles | None:
         return None
     asked = Asked(form=chosen["form"], cluster=chosen["of_cluster"], is_strict=chosen["strict"])
     try:
-        desired = read_desired(paths, ALL_FORMATS, asked)
+        desired = read_wanted(paths, asked)
     except (DataError, SurroundingsError) as error:
         return DesiredFiles(paths=paths, reason=str(error))
     if scope is None and any(part.reach == "asked" for part in desired.parts):

@@ -87,7 +87,7 @@ def find_meant(text: str, context: Context) -> Meant:
     is_folder = _is_folder(path, context) if mark else None
     if is_folder is None:
         raise UsageError(f"{shown(text)!r}: {EXPECTED}; there is no such file or folder")
-    if not is_folder:
+    if not is_folder or not _is_warehouse(path):
         raise UsageError(f"{shown(text)}: only a warehouse has offsets and times")
     return Meant(path, is_warehouse=True, at=parse_moment(moment))
 

@@ -72,7 +72,7 @@ def gate_answer(
     )
     return replace(
         _without(shown, clean),
-        json=lambda: _members(planned, verdict, limits, found),
+        json=lambda: _members(planned, verdict, limits, found, notes),
     )
 
 
@@ -130,7 +130,13 @@ def _moment(planned: Planned) -> Iterator[Item]:
             yield Item(f"for a time: {line_words(line)}", MARKS[line.kind])
 
 
-def _members(planned: Planned, verdict: Verdict, limits: Limits, found: Findings) -> Members:
+def _members(
+    planned: Planned,
+    verdict: Verdict,
+    limits: Limits,
+    found: Findings,
+    notes: Sequence[str],
+) -> Members:
     yield "gate", {"verdict": verdict.name, "reasons": list(verdict.reasons)}
     yield "plan_effects", [_effect_object(each) for each in planned.effects]
     moment = planned.moment
@@ -145,6 +151,7 @@ def _members(planned: Planned, verdict: Verdict, limits: Limits, found: Findings
         "policies",
         [{"name": each.assertion.name, "outcome": each.state} for each in limits.outcomes],
     )
+    yield "file_notes", list(notes)
     yield "findings", {"brought": list(found.brought), "ended": list(found.ended)}
     yield from preview_members(planned.preview)
 

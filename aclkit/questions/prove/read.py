@@ -8,11 +8,11 @@ from datetime import datetime
 
 from aclkit.errors import UsageError
 from aclkit.kafka.desired.answer import OWN_CHANGE
-from aclkit.kafka.desired.read import Asked, read_desired
+from aclkit.kafka.desired.read import Asked
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.preview.desired import apply_desired
-from aclkit.questions.preview.desired_forms import ALL_FORMATS
+from aclkit.questions.preview.planned import read_wanted
 from aclkit.questions.preview.scopes import Scope
 from aclkit.questions.preview.state import State
 from aclkit.questions.prove.proof_settings import LISTING, RECORDS, WAREHOUSE, Reading, Side
@@ -46,7 +46,7 @@ def read_file_side(
         UsageError: there is no such file, it is too large, or it needs a scope.
         DataError: it is of no known format, or holds something that cannot be used.
     """
-    desired = read_desired([path], ALL_FORMATS, asked)
+    desired = read_wanted([path], asked)
     is_records = all(part.form == RECORDS for part in desired.parts)
     notes, applied = list(desired.notes), None
     if onto is None or is_records:
