@@ -33,6 +33,7 @@ from aclkit.kafka.desired.terraform_kinds import (
     Side,
     as_list,
     as_mapping,
+    cluster_of,
     kind_of,
     read_acl,
 )
@@ -153,15 +154,12 @@ class _Clusters:
 
     def of(self, resource: Mapping[str, object], kind: Kind, side: Side) -> str | None:
         """Return the cluster of an ACL; None where nothing names it."""
-        if kind is CONFLUENT:
-            block = (as_list(as_mapping(side.values).get("kafka_cluster")) or [None])[0]
-            name = as_mapping(block).get("id")
-            if isinstance(name, str) and name:
-                return name
-            if self._is_unknown(side):
-                path = ("kafka_cluster", 0, "id")
-                made = self._configuration.creator(resource, path)
-                return f"<known after apply: {made or resource.get('address')}>"
+        named = cluster_of(kind, side)
+        if named is not None:
+            return named
+        if kind is CONFLUENT and self._is_unknown(side):
+            made = self._configuration.creator(resource, ("kafka_cluster", 0, "id"))
+            return f"<known after apply: {made or resource.get('address')}>"
         key = self._configuration.provider_key(resource)
         return (
             key if key and (kind.name in self._several or "." in key.rpartition(":")[2]) else None
