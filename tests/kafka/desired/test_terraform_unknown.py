@@ -374,3 +374,41 @@ def test_a_cluster_that_the_plan_creates_is_named_by_its_address():
     )  # fmt: skip
     [found] = read(cluster, made, configuration=config).acls
     assert found.cluster == "<known after apply: confluent_kafka_cluster.c>"
+
+
+def test_a_resource_that_left_the_configuration_is_of_the_only_cluster():
+    part = read(
+        resource("kafka_acl.old", "delete", acl()),
+        resource("kafka_acl.a", "create", None, acl()),
+        configuration=aliased(a="kafka"),
+    )
+    assert {each.cluster for each in part.changes} == {None}
+    assert [each.effect for each in plan_effects(part.changes)] == ["undefined-order"]
+
+
+def test_a_resource_that_left_the_configuration_counts_for_each_of_several_clusters():
+    part = read(
+        resource("kafka_acl.old", "delete", acl()),
+        resource("kafka_acl.a", "create", None, acl()),
+        resource("kafka_acl.b", "no-op", acl(), acl()),
+        configuration=aliased(a="kafka", b="kafka.second"),
+    )
+    assert [(each.effect, each.acl.cluster) for each in plan_effects(part.changes)] == [
+        ("removed-though-kept-by-another", "kafka.second"),
+        ("undefined-order", "kafka"),
+    ]
+    assert "kafka_acl.old" in part.notes[0]
+    assert "each cluster counts" in part.notes[0]
+
+
+def test_two_providers_in_one_plan_are_two_clusters():
+    config = aliased(a="kafka")
+    config["root_module"]["resources"].append(block(name="b"))
+    part = read(
+        resource("kafka_acl.a", "create", None, acl()),
+        resource(
+            "confluent_kafka_acl.b", "create", None, confluent_acl(), kind="confluent_kafka_acl"
+        ),
+        configuration=config,
+    )
+    assert [each.cluster for each in part.acls] == ["kafka", "lkc-1"]
