@@ -124,25 +124,34 @@ def plan_notes(changes: Iterable[ResourceChange]) -> list[str]:
 
 
 def _touched(changes: Iterable[ResourceChange]) -> dict[Key, _Touched]:
+    """Return what is done with each ACL of each cluster.
+
+    Of a resource that left the configuration no file names the cluster: it counts for each one.
+    """
+    changes = list(changes)
+    clusters = sorted({change.cluster for change in changes if change.cluster is not None})
     found: dict[Key, _Touched] = {}
     for change in changes:
-        address = change.place.address or str(change.place)
-        operations = _operations(change)
-        for acl, each in operations:
-            touched = found.setdefault(_key(acl, change), _Touched())
-            touched.acls.append(acl)
-            touched.steps.append(Step(address, each, is_all=len(operations) == 1))
-        held = ((change.keeps, _kept_by(change)), (change.forgets, "forget"))
-        for kept, action in held:
-            if kept is not None:
-                touched = found.setdefault(_key(kept, change), _Touched())
-                touched.acls.append(kept)
-                touched.holders.append((address, action))
+        for cluster in [change.cluster] if change.cluster is not None else clusters or [None]:
+            _touch(found, change, cluster)
     return found
 
 
-def _key(acl: DesiredAcl, change: ResourceChange) -> Key:
-    return acl.cluster or change.cluster or "", acl.binding
+def _touch(found: dict[Key, _Touched], change: ResourceChange, cluster: str | None) -> None:
+    """Add what a resource does with its ACLs on one cluster."""
+    address = change.place.address or str(change.place)
+
+    def add(acl: DesiredAcl) -> _Touched:
+        touched = found.setdefault((cluster or "", acl.binding), _Touched())
+        touched.acls.append(acl if acl.cluster == cluster else replace(acl, cluster=cluster))
+        return touched
+
+    operations = _operations(change)
+    for acl, each in operations:
+        add(acl).steps.append(Step(address, each, is_all=len(operations) == 1))
+    for kept, action in ((change.keeps, _kept_by(change)), (change.forgets, "forget")):
+        if kept is not None:
+            add(kept).holders.append((address, action))
 
 
 def _kept_by(change: ResourceChange) -> str:
@@ -152,7 +161,7 @@ def _kept_by(change: ResourceChange) -> str:
 def _operations(change: ResourceChange) -> list[tuple[DesiredAcl, tuple[str, ...]]]:
     """Return the ACLs that a resource changes, each with its operations in their order."""
     old, new = change.deletes, change.creates
-    if old is not None and new is not None and _key(old, change) == _key(new, change):
+    if old is not None and new is not None and old.binding == new.binding:
         both = ("create", "delete") if change.is_create_first else ("delete", "create")
         return [(_merged([old, new]), both)]
     found = list[tuple[DesiredAcl, tuple[str, ...]]]()

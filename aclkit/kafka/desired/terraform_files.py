@@ -52,7 +52,12 @@ def holds_state(document: Document) -> bool:
     """Whether a document is a state, in any form that Terraform or OpenTofu writes."""
     if not _JSON.match(document.text):
         return False
-    return _is_raw(document) or _looks_like(document, _OF_STATES, {"values"}) or _is_bare(document)
+    return (
+        _is_raw(document)
+        or _looks_like(document, frozenset(("values",)))
+        or _is_bare(document)
+        or _is_broken(document, of_plans=False)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +149,10 @@ def _objects(document: Document) -> list[Mapping[str, object]]:
         return []
 
 
-def _looks_like(
-    document: Document, keys: frozenset[str], needed: frozenset[str] | set[str] = frozenset()
-) -> bool:
+def _looks_like(document: Document, keys: frozenset[str]) -> bool:
     """Whether a value has the version of a format and a key of this one."""
     return any(
-        "format_version" in value and not (needed or keys).isdisjoint(value)
-        for value in _objects(document)
+        "format_version" in value and not keys.isdisjoint(value) for value in _objects(document)
     )
 
 

@@ -97,7 +97,8 @@ def kind_of(resource: Mapping[str, object]) -> tuple[Kind | None, str]:
         return None, ""
     kind = KINDS.get(kind_name)
     if kind is None:
-        return None, _unread(kind_name, resource)
+        unread = unread_kind(kind_name)
+        return None, f"{unread} (KafkaUser)" if unread and _holds_user(resource) else unread
     provider = resource.get("provider_name")
     name = provider if isinstance(provider, str) else ""
     if "/".join(name.lower().split("/")[-2:]) == kind.provider:
@@ -105,10 +106,9 @@ def kind_of(resource: Mapping[str, object]) -> tuple[Kind | None, str]:
     return None, f"{kind_name} of {name[:60] or 'an unnamed provider'}"
 
 
-def _unread(kind_name: str, resource: Mapping[str, object]) -> str:
-    if not _PERHAPS.search(kind_name[:100]):
-        return ""
-    return f"{kind_name[:60]} (KafkaUser)" if _holds_user(resource) else kind_name[:60]
+def unread_kind(kind_name: str) -> str:
+    """Return a type of resource that can hold ACLs and is not read; empty for any other."""
+    return kind_name[:60] if _PERHAPS.search(kind_name[:100]) else ""
 
 
 def _holds_user(resource: Mapping[str, object]) -> bool:
@@ -147,6 +147,13 @@ class Side:
     def marks(self, marked: object, attribute: str) -> bool:
         """Whether a mark of Terraform's is on an attribute: on itself or on the whole resource."""
         return marked is True or as_mapping(marked).get(attribute) is True
+
+
+def cluster_of(kind: Kind, side: Side) -> str | None:
+    """Return the cluster that a resource names itself, as Confluent's can."""
+    block = (as_list(as_mapping(side.values).get("kafka_cluster")) or [None])[0]
+    name = as_mapping(block).get("id")
+    return name if kind is CONFLUENT and isinstance(name, str) and name else None
 
 
 def read_acl(

@@ -33,6 +33,7 @@ from aclkit.kafka.desired.terraform_kinds import (
     Side,
     as_list,
     as_mapping,
+    cluster_of,
     kind_of,
     read_acl,
 )
@@ -66,6 +67,7 @@ def read_plan(document: Document) -> Part:
     if not found.problems:
         for plan in found.objects:
             _read_one(reading, plan)
+    reading.notes += _unnamed(reading.changes)
     return Part(
         document=document.name,
         form=NAME,
@@ -139,33 +141,29 @@ class _Clusters:
     """The clusters of the ACLs of one plan, as far as the plan names them.
 
     A provider's configuration has no name but its alias. So the configuration names the cluster
-    where it has an alias, and where the ACLs of one provider use several configurations.
+    where it has an alias, and where the ACLs of a plan use several configurations.
     """
 
     def __init__(self, configuration: Configuration, resources: Sequence[object]) -> None:
         self._configuration = configuration
-        used: dict[str, set[str]] = {}
+        used = set[tuple[str, str]]()
         for resource in map(as_mapping, resources):
             kind, _ = kind_of(resource)
-            if kind is not None:
-                used.setdefault(kind.name, set()).add(configuration.provider_key(resource))
-        self._several = {name for name, keys in used.items() if len(keys) > 1}
+            key = configuration.provider_key(resource) if kind is not None else ""
+            # A resource that left the configuration has no provider there.
+            used.update([(kind.name, key)] if kind is not None and key else [])
+        self._are_several = len(used) > 1
 
     def of(self, resource: Mapping[str, object], kind: Kind, side: Side) -> str | None:
         """Return the cluster of an ACL; None where nothing names it."""
-        if kind is CONFLUENT:
-            block = (as_list(as_mapping(side.values).get("kafka_cluster")) or [None])[0]
-            name = as_mapping(block).get("id")
-            if isinstance(name, str) and name:
-                return name
-            if self._is_unknown(side):
-                path = ("kafka_cluster", 0, "id")
-                made = self._configuration.creator(resource, path)
-                return f"<known after apply: {made or resource.get('address')}>"
+        named = cluster_of(kind, side)
+        if named is not None:
+            return named
+        if kind is CONFLUENT and self._is_unknown(side):
+            made = self._configuration.creator(resource, ("kafka_cluster", 0, "id"))
+            return f"<known after apply: {made or resource.get('address')}>"
         key = self._configuration.provider_key(resource)
-        return (
-            key if key and (kind.name in self._several or "." in key.rpartition(":")[2]) else None
-        )
+        return key if key and (self._are_several or "." in key.rpartition(":")[2]) else None
 
     def _is_unknown(self, side: Side) -> bool:
         unknown = as_mapping(side.unknown).get("kafka_cluster")
@@ -271,6 +269,17 @@ class _Reader:
 
     def _wrong(self, text: str) -> None:
         self.problems.append(Problem(self.place, text))
+
+
+def _unnamed(changes: Sequence[ResourceChange]) -> list[str]:
+    """Return the note on resources whose cluster is unknown in a plan for several."""
+    unnamed = [change.place.address for change in changes if change.cluster is None]
+    if not unnamed or len(unnamed) == len(changes):
+        return []
+    return [
+        f"{number_of(len(unnamed), 'resource')} without a provider in the configuration "
+        f"({few(unnamed)}): the cluster is unknown, so each cluster counts."
+    ]
 
 
 def _notes(plan: Mapping[str, object]) -> Iterator[str]:
