@@ -14,7 +14,7 @@ _API: Final = r"""["']?\bapiVersion["']?[ \t]*:[ \t]*["']?"""
 _KIND: Final = r"""["']?\bkind["']?[ \t]*:[ \t]*["']?"""
 _HELD: Final = re.compile(
     rf"{_API}(?:kafka\.strimzi\.io|kafka\.banzaicloud\.io|cluster\.redpanda\.com|aiven\.io)/"
-    rf"|{_API}[\w.-]*kafka[\w.-]*\.(?:crossplane|upbound)\.io/"
+    rf"|{_API}[\w.-]{0, 200}kafka[\w.-]{0, 200}\.(?:crossplane|upbound)\.io/"
     rf"|{_KIND}KafkaUser",
     re.IGNORECASE,
 )
@@ -53,6 +53,8 @@ def _is_resource(value: object) -> bool:
 
 def stands_for_acls(kind: str, group: str) -> bool:
     """Whether resources of a kind stand for ACLs of Kafka, be it another tool that makes them."""
+    if group == "kafka.jikkou.io" and kind == _USER:
+        return False  # The password of a user.
     about_kafka = "kafka" in f"{kind} {group}".lower() or group == "aiven.io"
     is_acl = _ACL_KIND.search(kind) is not None or kind == _USER
     return (group, kind) in _HOLDERS or (about_kafka and is_acl)
@@ -65,5 +67,7 @@ def has_user_inside(resource: Mapping, kind: str) -> bool:
     """
     return kind != _DEFINITION and any(
         (key == "kind" and scalar.text == _USER) or _INSIDE.search(scalar.text) is not None
-        for key, scalar in scalars(resource, without=("metadata", "status"))
+        for name, value in resource.pairs
+        if name.text not in ("kind", "metadata", "status")
+        for key, scalar in scalars(value)
     )

@@ -10,7 +10,7 @@ from aclkit.kafka.desired.model import Owner
 from aclkit.model.acl import Acl
 
 _IGNORED: Final = ("*", "ANONYMOUS")
-"""SimpleAclOperator.IGNORED_USERS: ACLs of these are nobody's to remove."""
+"""SimpleAclOperator.IGNORED_USERS: an operator removes no ACL of these."""
 
 
 def operator_removes(owners: Iterable[Owner], acls: Iterable[Acl]) -> list[Acl]:

@@ -11,15 +11,22 @@ from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from aclkit.kafka.desired.fields import Raw, Words, desired_acl
+from aclkit.kafka.desired.fields import CAPITALS, Raw, Words, desired_acl
 from aclkit.kafka.desired.model import DesiredAcl, Document, Problem
 from aclkit.kafka.desired.yaml_text import TEMPLATE, Mapping, Node, Scalar, Sequence
 from aclkit.model.phrases import most_like
 
 _MISREAD: Final = {"number": "a number", "boolean": "a boolean", "null": "nothing"}
 _BRACES: Final = 'If {{ is part of the name, write "\\u007b{" in double quotes'
+MOST_PROBLEMS: Final = 1_000
+"""Problems of a file that are kept."""
+
 LONGEST_QUOTE: Final = 60
 """Letters of a file that a message repeats."""
+
+
+KAFKAS_OWN: Final = replace(CAPITALS, pattern_type={"LITERAL": "LITERAL", "PREFIXED": "PREFIXED"})
+"""The enums of Kafka as tools in Java have them: without GLOB, which no release has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +37,14 @@ class Fields:
     problems: list[Problem] = field(default_factory=list)
 
     def refuse(self, line: int, text: str) -> None:
-        """Keep a problem."""
-        self.problems.append(Problem(self.document.place(line), text))
+        """Keep a problem; at most ``MOST_PROBLEMS`` are kept."""
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(self.document.place(line), text))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more problems are kept, so that nothing more needs to be checked."""
+        return len(self.problems) >= MOST_PROBLEMS
 
     def mapping(self, node: Node | None, called: str, line: int) -> Mapping | None:
         """Return a node that is a mapping; else refuse it.
@@ -78,7 +91,7 @@ class Fields:
     def known(self, mapping: Mapping, keys: Collection[str], called: str) -> None:
         """Refuse keys that a format does not know."""
         for key, _ in mapping.pairs:
-            if key.text not in keys:
+            if key.text not in keys and not self.is_full:
                 like = most_like(key.text, keys) or _same(key.text, keys)
                 hint = f"Did you mean {like}?" if like else f"Known: {', '.join(keys)}"
                 self.refuse(key.line, f"{_path(called, quoted(key.text))} is unknown. {hint}")
@@ -100,6 +113,8 @@ class Fields:
             line: that of the ACL, and of fields that have no other.
             cluster: the cluster that it is for.
         """
+        if self.is_full:
+            return None
         made = desired_acl(raw, words, self.document.place(line), cluster)
         if isinstance(made, DesiredAcl):
             return made
@@ -132,8 +147,8 @@ def at(node: Node | None, *path: str) -> Node | None:
     return node
 
 
-def scalars(node: Node, *, without: Collection[str] = ()) -> Iterator[tuple[str, Scalar]]:
-    """Yield all scalars below a node with their keys; keys that are left out are not entered."""
+def scalars(node: Node) -> Iterator[tuple[str, Scalar]]:
+    """Yield all scalars below a node with their keys."""
     waiting: list[tuple[str, Node]] = [("", node)]
     while waiting:
         key, each = waiting.pop()
@@ -142,7 +157,7 @@ def scalars(node: Node, *, without: Collection[str] = ()) -> Iterator[tuple[str,
         elif isinstance(each, Sequence):
             waiting += [(key, item) for item in each.items]
         else:
-            waiting += [(k.text, value) for k, value in each.pairs if k.text not in without]
+            waiting += [(k.text, value) for k, value in each.pairs]
 
 
 def quoted(text: str) -> str:
