@@ -131,6 +131,7 @@ def _of_cluster(parts: Sequence[Part], wanted: str | None) -> list[Part]:
             acls=[each for each in part.acls if each.cluster in those],
             changes=[each for each in part.changes if each.cluster in those],
             owners=[each for each in part.owners if each.cluster in those],
+            untouched=[each for each in part.untouched if each.cluster in those],
         )
         for part in parts
     ]
@@ -140,6 +141,7 @@ def _clusters(part: Part) -> Iterator[str | None]:
     yield from (each.cluster for each in part.acls)
     yield from (each.cluster for each in part.changes)
     yield from (each.cluster for each in part.owners)
+    yield from (each.cluster for each in part.untouched)
 
 
 def _unread(parts: Sequence[Part], *, is_strict: bool) -> list[str]:
