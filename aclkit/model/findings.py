@@ -92,7 +92,7 @@ class Kind:
 
     def about(
         self,
-        subject: str,
+        subject: str | Acl,
         message: str,
         *,
         severity: str | None = None,
@@ -103,17 +103,18 @@ class Kind:
         """Make a finding of this kind.
 
         Args:
-            subject: what it is about.
+            subject: what it is about; an ACL is the first of those that cause it.
             message: subject, ACL and consequence, in short sentences.
             severity: where it is not the kind's only one.
             fix: where it is not the kind's own.
-            acls: the ACLs that cause it; they are its first evidence.
+            acls: the (other) ACLs that cause it; they are its first evidence.
             evidence: further lines.
         """
+        acls = (subject, *acls) if isinstance(subject, Acl) else acls
         return Finding(
             finding=self.id,
             severity=severity or self.severity,
-            subject=subject,
+            subject=str(subject),
             message=message,
             fix=fix or self.fix,
             acl_ids=tuple(acl.acl_id for acl in acls),

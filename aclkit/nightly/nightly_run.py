@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.read import audit_of
-from aclkit.audit.findings.reading_changed import find_reading_changed
 from aclkit.audit.findings.registry import find_all
+from aclkit.audit.findings.settings import find_reading_changed
 from aclkit.audit.findings.unknown import find_unknown, notes_on, staying
 from aclkit.nightly.unchanged_run import (
     NightlyOptions,

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from aclkit.audit.findings.audit_input import BROAD_SHARE
-from aclkit.audit.findings.broker_settings_differ import find_broker_settings_differ
-from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
+from aclkit.audit.findings.settings import find_broker_settings_differ, find_super_users_unknown
 from aclkit.audit.findings.unknown import those_on_unknown
 from aclkit.audit.reports.data import NightlySummary
 from aclkit.audit.reports.gather import read_summary

@@ -245,25 +245,14 @@ def _example(what: Resource, who: str, operation: str, host: str, ours: str, the
     return f"for example, {asked}: {ours}, under the other preset {theirs}"
 
 
-def _number_of(decisions: int) -> str:
-    """Write how many decisions differ."""
-    return (
-        "1 decision on known names differs"
-        if decisions == 1
-        else f"{decisions:,} decisions on known names differ"
-    )
-
-
 def _finding(acl: Acl, reason: str, differing: Differing) -> Finding:
     decisions = differing.counts[acl.acl_id]
+    number = number_of(
+        decisions, "decision on known names differs", "decisions on known names differ"
+    )
     return READS_DIFFERENTLY.about(
-        str(acl),
-        f"{acl_words(acl)} depends on how ACLs are read: {reason}. {_number_of(decisions)}.",
+        acl,
+        f"{acl_words(acl)} depends on how ACLs are read: {reason}. {number}.",
         severity="medium" if decisions else "info",
-        acls=(acl,),
-        evidence=(
-            reason,
-            _number_of(decisions),
-            *differing.examples.get(acl.acl_id, ()),
-        ),
+        evidence=(reason, number, *differing.examples.get(acl.acl_id, ())),
     )

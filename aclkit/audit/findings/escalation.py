@@ -92,11 +92,10 @@ def _by_cluster(acl: Acl, audit: AuditInput) -> Iterator[Finding]:
         worst, known = _BY_CLUSTER[powers[0]], _known_words(audit)
         audit.confirm(audit.request_given(acl, power) for power in powers)
         yield ESCALATION.about(
-            str(acl),
+            acl,
             f"{who_words(acl.principal, audit.semantics)} {worst.effect}: "
             f"{acl_words(acl, acl.principal)} {worst.means}.",
             severity=worst.severity,
-            acls=(acl,),
             evidence=(f"{power}: {_BY_CLUSTER[power].means}; {known}" for power in powers),
         )
 
@@ -212,11 +211,10 @@ def _tokens_of(acl: Acl, others: Sequence[_Target], audit: AuditInput) -> Findin
     more = f" {quoted(others[0].user)} has full access." if is_superpowered else ""
     audit.confirm([audit.request_given(acl, _TOKENS)])
     return ESCALATION.about(
-        str(acl),
+        acl,
         f"{who_words(acl.principal, audit.semantics)} can act as {_whose(acl, others)}: "
         f"{acl_words(acl, acl.principal)} lets it create delegation tokens.{more}",
         severity="high" if is_superpowered else "medium",
-        acls=(acl,),
         evidence=(target.told for target in others),
     )
 

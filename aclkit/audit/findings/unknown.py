@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from aclkit.audit.findings.audit_input import AuditInput
-from aclkit.audit.findings.brokers_disagree import BROKERS_DISAGREE, SUBJECT
-from aclkit.audit.findings.overridden import ALLOW_OVERRIDDEN
-from aclkit.audit.findings.redundant import REDUNDANT_ACL
+from aclkit.audit.findings.denies import ALLOW_OVERRIDDEN
+from aclkit.audit.findings.ranges import BROKERS_DISAGREE, SLEEPING_RANGE, SUBJECT
+from aclkit.audit.findings.redundant import ALLOW_SHADOWED, DENY_SHADOWED, REDUNDANT_ACL
 from aclkit.audit.findings.removable import hardest
-from aclkit.audit.findings.shadowed import ALLOW_SHADOWED, DENY_SHADOWED
-from aclkit.audit.findings.sleeping_range import SLEEPING_RANGE
-from aclkit.audit.findings.subjects import subject_words
+from aclkit.audit.findings.sentences import subject_words
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.brokers import DIFFER

@@ -18,7 +18,7 @@ from jinja2 import FunctionLoader
 from markupsafe import Markup
 
 from aclkit.audit.findings.baseline import Judged
-from aclkit.audit.findings.subjects import SubjectColumns, subject_columns, subject_words
+from aclkit.audit.findings.sentences import SubjectColumns, subject_columns, subject_words
 from aclkit.audit.reports.assets import LOOK, PIECES, digest, environment, part, script, style
 from aclkit.audit.reports.data import AliveAcl, RunReport
 from aclkit.audit.reports.embed import embed

@@ -10,7 +10,7 @@ from typing import Any, Final
 from aclkit.answer.document import Answer, Facts, Heading, Part, Row, Sentence, Table
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.findings.registry import KINDS, scope_words
-from aclkit.audit.findings.subjects import subject_columns
+from aclkit.audit.findings.sentences import subject_columns
 from aclkit.audit.reports.states import count_severities, count_states, counted
 from aclkit.audit.reports.words import severities
 from aclkit.model.acl import Acl

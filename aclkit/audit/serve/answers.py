@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from aclkit.audit.findings.subjects import subject_columns, subject_words
+from aclkit.audit.findings.sentences import subject_columns, subject_words
 from aclkit.audit.reports.data import NightlySummary, ReportedPrincipal
 from aclkit.audit.reports.gather import Judge, read_summary
 from aclkit.audit.reports.gather_principals import acls_behind, gather_principals, principals_of
