@@ -24,12 +24,7 @@ from aclkit.model.findings import Finding
 from aclkit.model.phrases import number_of
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import (
-    KIP_1042,
-    PRESETS,
-    Semantics,
-    other_reading,
-)
+from aclkit.model.semantics import KIP_1042, PRESETS, Semantics, other_reading
 from aclkit.pipeline.explain import tables
 from aclkit.pipeline.explain.decided import MaterializeOptions
 from aclkit.pipeline.explain.differing import (

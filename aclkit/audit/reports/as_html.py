@@ -23,9 +23,8 @@ from aclkit.audit.reports.assets import LOOK, PIECES, digest, environment, part,
 from aclkit.audit.reports.data import AliveAcl, RunReport
 from aclkit.audit.reports.embed import embed
 from aclkit.audit.reports.heat import heat_tables
-from aclkit.audit.reports.states import count_severities, state_words
 from aclkit.audit.reports.trend_chart import bars
-from aclkit.audit.reports.words import cause_words, verdict
+from aclkit.audit.reports.words import cause_words, count_severities, state_words, verdict
 from aclkit.model.findings import EVERY_NAME, SEVERITIES, Finding
 from aclkit.model.operation import USES
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from aclkit.audit.findings.baseline import Judged
+from aclkit.audit.findings.baseline import Judged, is_alarming_finding
 from aclkit.audit.reports.data import AssertionOutcome, RunReport
-from aclkit.audit.reports.states import is_alarming_finding, state_words
-from aclkit.audit.reports.words import iso
+from aclkit.audit.reports.words import iso, state_words
 from aclkit.model.findings import Finding, up_to
 from aclkit.model.groups import grouped
 from aclkit.model.visible import visible

@@ -11,8 +11,7 @@ from aclkit.answer.document import Answer, Facts, Heading, Part, Row, Sentence, 
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.findings.registry import KINDS, scope_words
 from aclkit.audit.findings.sentences import subject_columns
-from aclkit.audit.reports.states import count_severities, count_states, counted
-from aclkit.audit.reports.words import severities
+from aclkit.audit.reports.words import count_severities, count_states, counted, severities
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import capitalized

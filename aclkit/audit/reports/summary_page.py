@@ -10,8 +10,7 @@ from aclkit.answer.document import Facts, Heading, Item, Items, Part, Sentence, 
 from aclkit.answer.markdown import document
 from aclkit.audit.findings.baseline import Judged, Known
 from aclkit.audit.reports.data import COMPLETE, AssertionOutcome, NightlySummary, ReportedChange
-from aclkit.audit.reports.states import state_words
-from aclkit.audit.reports.words import cause_words, utc, verdict
+from aclkit.audit.reports.words import cause_words, state_words, utc, verdict
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of

@@ -17,13 +17,7 @@ from aclkit.audit.reports.heat import heat_tables
 from aclkit.audit.reports.words import cause_words, verdict
 from aclkit.audit.serve.accesses import graph, what_can, who_can
 from aclkit.audit.serve.finder import Names, find, read_names
-from aclkit.audit.serve.form import (
-    ACTIONS,
-    FIELDS,
-    PATTERNS,
-    PERMISSIONS,
-    outcome_of,
-)
+from aclkit.audit.serve.form import ACTIONS, FIELDS, PATTERNS, PERMISSIONS, outcome_of
 from aclkit.audit.serve.heat import heat_json, read_heat
 from aclkit.audit.serve.page import ROWS, Given, Page, href, paged
 from aclkit.audit.serve.reasons import history, why

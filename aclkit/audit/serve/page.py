@@ -13,7 +13,7 @@ from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader
 from markupsafe import escape
 
 from aclkit.audit.reports.assets import LOOK, PIECES, environment, part, script, style
-from aclkit.audit.reports.states import state_words
+from aclkit.audit.reports.words import state_words
 
 Given = Mapping[str, str]
 """What a page is asked, as texts."""

@@ -8,13 +8,7 @@ from pathlib import Path
 import pytest
 
 from aclkit.audit.findings.registry import KINDS
-from aclkit.model.findings import (
-    EVERY_NAME,
-    INVENTORY,
-    LONGEST_SUMMARY,
-    SEVERITIES,
-    bounded,
-)
+from aclkit.model.findings import EVERY_NAME, INVENTORY, LONGEST_SUMMARY, SEVERITIES, bounded
 from tests.documents import findings_markdown
 
 ROOT = Path(__file__).parents[3]
