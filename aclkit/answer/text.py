@@ -24,7 +24,7 @@ from aclkit.answer.document import (
     Sentence,
     Table,
 )
-from aclkit.answer.values import plain_text
+from aclkit.answer.rows import plain_text
 from aclkit.model.visible import visible
 
 NULL: Final = "-"

@@ -7,9 +7,8 @@ from functools import partial
 from typing import Any, Final
 
 from aclkit.answer.document import Heading, Part, Table
+from aclkit.audit.serve.drawings import MOST_DRAWN, graph_json, lines_of_prefix, of_prefix
 from aclkit.audit.serve.finder import read_names
-from aclkit.audit.serve.graph import MOST_DRAWN, graph_json
-from aclkit.audit.serve.heat import lines_of_prefix, of_prefix
 from aclkit.audit.serve.page import Given, Page, paged
 from aclkit.audit.serve.rows import Folded, Lines, fold_what, fold_who, in_words, lines_of
 from aclkit.audit.serve.snapshot import Reading
