@@ -121,12 +121,9 @@ def _with(
 
 
 def _render_objects(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
-    before = "[\n"
     columns = distinct(columns)
-    for row in rows:
-        yield before + _object(columns, row)
-        before = ",\n"
-    yield "[]\n" if before == "[\n" else "\n]\n"
+    yield from _list(_object(columns, row) for row in rows)
+    yield "\n"
 
 
 def _render_members(members: Members) -> Iterator[str]:
@@ -134,17 +131,17 @@ def _render_members(members: Members) -> Iterator[str]:
     for name, value in members:
         yield f"{before}{json.dumps(name)}: "
         if isinstance(value, Iterator):
-            yield from _items(value)
+            yield from _list(json.dumps(item, ensure_ascii=False) for item in value)
         else:
             yield json.dumps(json_value(value), ensure_ascii=False)
         before = ",\n"
     yield "\n}\n"
 
 
-def _items(items: Iterator[object]) -> Iterator[str]:
+def _list(items: Iterable[str]) -> Iterator[str]:
     before = "[\n"
     for item in items:
-        yield before + json.dumps(item, ensure_ascii=False)
+        yield before + item
         before = ",\n"
     yield "[]" if before == "[\n" else "\n]"
 

@@ -22,10 +22,6 @@ MOST_EVIDENCE: Final = 10
 """How many lines of evidence are kept; one more line counts the rest."""
 
 
-LONGEST_SUMMARY: Final = 60
-"""How many characters fit into a heading next to severity, kind and number."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """Something a person should look at.
@@ -69,8 +65,8 @@ class Kind:
     Attributes:
         id: its name, in kebab case.
         severity: the worst that a finding of the kind can be, one of ``SEVERITIES``.
-        summary: what such findings are about, in the plural, for a heading: at most
-            ``LONGEST_SUMMARY`` characters, and neither capital letter nor full stop.
+        summary: what such findings are about, in the plural: at most 60 characters, which fit into
+            a heading next to severity, kind and number; neither capital letter nor full stop.
         depends: in words, which finding is how severe; empty where all are alike.
         meaning: what such a finding means, and why it matters.
         fix: what to do, for all of the kind.
@@ -119,13 +115,8 @@ class Kind:
             fix=fix or self.fix,
             acl_ids=tuple(acl.acl_id for acl in acls),
             holds_for=self.holds_for,
-            evidence=(*bounded([evidence_of(acl) for acl in acls]), *bounded(evidence)),
+            evidence=(*bounded(f"ACL {acl.acl_id}: {acl}" for acl in acls), *bounded(evidence)),
         )
-
-
-def evidence_of(acl: Acl) -> str:
-    """Write an ACL as evidence: its id, and its line as kafka-acls prints it."""
-    return f"ACL {acl.acl_id}: {acl}"
 
 
 def bounded(lines: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.sentences import acls_words
-from aclkit.model.acl import Acl, Request
+from aclkit.model.acl import Request
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.rules.names.redundancy import find_left
@@ -62,19 +62,16 @@ _DESCRIBE: Final = "DESCRIBE"
 def find_deny_leaves_describe(audit: AuditInput) -> Iterator[Finding]:
     """Yield each DENY of READ on which some ALLOW still grants DESCRIBE, with one such ALLOW."""
     for row in audit.rows.values():
-        shown = _shown(audit, row) if _denies_read_only(row.acl) else None
-        if shown is not None:
+        acl = row.acl
+        reads = not acl.is_allow and acl.operation == "READ" and acl.resource_type in _TYPES
+        if reads and (shown := _shown(audit, row)):
             allow, request = shown
             yield DENY_LEAVES_DESCRIBE.about(
-                row.acl,
-                f"{acl_words(row.acl)} leaves DESCRIBE allowed: {acl_words(allow.acl)} grants it."
-                f"{audit.example([request], row.acl, allow.acl)}",
+                acl,
+                f"{acl_words(acl)} leaves DESCRIBE allowed: {acl_words(allow.acl)} grants it."
+                f"{audit.example([request], acl, allow.acl)}",
                 acls=(allow.acl,),
             )
-
-
-def _denies_read_only(acl: Acl) -> bool:
-    return not acl.is_allow and acl.operation == "READ" and acl.resource_type in _TYPES
 
 
 def _shown(audit: AuditInput, deny: Row) -> tuple[Row, Request | None] | None:

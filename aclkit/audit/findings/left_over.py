@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from aclkit.audit.findings.public_access import ANONYMOUS
@@ -19,7 +19,7 @@ from aclkit.model.principal import split_principal
 from aclkit.rules.patterns.match import LITERAL, names_exactly
 
 if TYPE_CHECKING:
-    from aclkit.audit.findings.audit_input import AuditInput, Life
+    from aclkit.audit.findings.audit_input import AuditInput
 
 INHERITED_ACCESS: Final = Kind(
     id="inherited-access",
@@ -114,14 +114,14 @@ def find_orphan_resources(audit: AuditInput) -> Iterator[Finding]:
 
 def orphaned_resources(audit: AuditInput) -> Callable[[Acl], bool]:
     """Return what tells whether an ACL is on a topic by name that does not exist."""
-    alive = set(audit.topics_alive)
+    known = {"*", *audit.topics_alive}
     are_known = bool(audit.topics or audit.listed_topics)
-    return lambda acl: are_known and _names_one_topic(acl) and acl.resource_name not in alive
 
+    def is_orphaned(acl: Acl) -> bool:
+        is_literal = (acl.resource_type, acl.pattern_type) == ("TOPIC", LITERAL)
+        return are_known and is_literal and acl.resource_name not in known
 
-def _names_one_topic(acl: Acl) -> bool:
-    is_one = acl.pattern_type == LITERAL and acl.resource_name != "*"
-    return is_one and acl.resource_type == "TOPIC"
+    return is_orphaned
 
 
 ORPHAN_PRINCIPAL: Final = Kind(
@@ -148,8 +148,19 @@ def find_orphan_principals(audit: AuditInput) -> Iterator[Finding]:
     """Yield each principal that ACLs name and that is neither a user alive nor listed."""
     lives = grouped((life.name, life) for life in audit.users)
     orphaned = filter(orphaned_principals(audit), audit.acls)
-    for principal, rows in grouped((acl.principal, acl) for acl in orphaned).items():
-        yield _orphaned_principal(principal, rows, lives.get(principal, ()))
+    for principal, acls in grouped((acl.principal, acl) for acl in orphaned).items():
+        what, severity = "the log never had one", "info"
+        if own := lives.get(principal):
+            end = max(life.last_offset or 0 for life in own)
+            what, severity = f"the last one was deleted at offset {end}", "medium"
+        yield ORPHAN_PRINCIPAL.about(
+            principal,
+            f"{quoted(principal)} has no SCRAM credential ({what}), but has "
+            f"{number_of(len(acls), 'ACL')}: {acls_words(acls, principal)}.",
+            severity=severity,
+            acls=acls,
+            evidence=(f"no SCRAM credential: {what}",),
+        )
 
 
 def orphaned_principals(audit: AuditInput) -> Callable[[Acl], bool]:
@@ -170,19 +181,3 @@ def _may_be_scram(principal: str, audit: AuditInput) -> bool:
     if parts is None or not names_exactly(principal, audit.semantics):
         return False
     return parts[0] == "User" and "=" not in parts[1]
-
-
-def _orphaned_principal(principal: str, acls: Sequence[Acl], lives: Sequence[Life]) -> Finding:
-    if lives:
-        end = max(life.last_offset or 0 for life in lives)
-        what, severity = f"the last one was deleted at offset {end}", "medium"
-    else:
-        what, severity = "the log never had one", "info"
-    return ORPHAN_PRINCIPAL.about(
-        principal,
-        f"{quoted(principal)} has no SCRAM credential ({what}), but has "
-        f"{number_of(len(acls), 'ACL')}: {acls_words(acls, principal)}.",
-        severity=severity,
-        acls=acls,
-        evidence=(f"no SCRAM credential: {what}",),
-    )

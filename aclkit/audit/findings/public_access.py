@@ -34,7 +34,7 @@ def anywhere_words(hosts: Iterable[str], semantics: Semantics) -> str:
     """Name the addresses of such hosts: IPv4 and IPv6 differ, and 0.0.0.0 is in no range."""
     kinds = {_bits(host, semantics) for host in hosts}
     named = " or ".join(_NAMES[bits] for bits in _NAMES if bits in kinds)
-    alone = _LEFT_OUT[kinds.pop()] if len(kinds) == 1 else ""
+    alone = _LEFT_OUT.get(kinds.pop(), "") if len(kinds) == 1 else ""
     return f"{named}{alone}"
 
 
@@ -52,7 +52,6 @@ _NAMES: Final[dict[int | None, str]] = {
     IPV6: "any IPv6 address",
 }
 _LEFT_OUT: Final[dict[int | None, str]] = {
-    _EVERY: "",
     IPV4: " (no IPv6 address)",
     IPV6: " (no IPv4 address)",
 }
@@ -204,13 +203,13 @@ def find_any_host(audit: AuditInput) -> Iterator[Finding]:
     found = grouped(((acl.principal, acl.resource_type), acl) for acl in unbound)
     for (principal, resource_type), acls in found.items():
         operations = _sensitive(audit, acls)
+        kind = "the cluster" if resource_type == "CLUSTER" else f"{type_words(resource_type)}s"
         acls.sort(key=lambda acl: (operations.index(_sensitive(audit, (acl,))[0]), acl.acl_id))
         audit.confirm(audit.request_given(acl, each) for each in operations for acl in acls)
         yield ANY_HOST.about(
             f"{principal} on {resource_type}",
             f"{who_words(principal, audit.semantics)} has {', '.join(operations)} on "
-            f"{_whole_type(resource_type)} from "
-            f"{anywhere_words((acl.host for acl in acls), audit.semantics)}: "
+            f"{kind} from {anywhere_words((acl.host for acl in acls), audit.semantics)}: "
             f"{acls_words(acls, principal, resource_type)}.",
             severity=_any_host_severity(resource_type, operations),
             acls=acls,
@@ -225,10 +224,6 @@ def is_unbound(acl: Acl, audit: AuditInput) -> bool:
         and bool(_sensitive(audit, (acl,)))
         and not public_left(acl, audit)
     )
-
-
-def _whole_type(resource_type: str) -> str:
-    return "the cluster" if resource_type == "CLUSTER" else f"{type_words(resource_type)}s"
 
 
 def _sensitive(audit: AuditInput, acls: Sequence[Acl]) -> list[str]:

@@ -44,10 +44,16 @@ _MILD: Final = ("READ", "DESCRIBE", "DESCRIBE_CONFIGS")
 def find_over_broad(audit: AuditInput) -> Iterator[Finding]:
     """Yield each ALLOW on topics whose pattern reaches more than ``broad_share`` of them."""
     for acl in audit.allows:
-        reached = broadly_reached(acl, audit)
-        if reached:
-            is_mild = audit.given[acl.acl_id].issubset(_MILD)
-            yield _over_broad(acl, audit, "low" if is_mild else "medium", reached)
+        if reached := broadly_reached(acl, audit):
+            total = len(audit.topics_alive)
+            share = f"{reached:,} of {total:,} topics ({reached / total:.0%})"
+            yield OVER_BROAD.about(
+                acl,
+                f"{who_words(acl.principal, audit.semantics)} has access to {share}: "
+                f"{acl_words(acl, acl.principal)}.",
+                severity="low" if audit.given[acl.acl_id].issubset(_MILD) else "medium",
+                evidence=(f"{acl.pattern_type} {acl.resource_name!r} grants access to {share}",),
+            )
 
 
 def broadly_reached(acl: Acl, audit: AuditInput) -> int:
@@ -77,18 +83,6 @@ def _left(acl: Acl, audit: AuditInput) -> int:
                     left &= ~audit.reached.get(deny.pattern, 0)
             found |= left
     return found
-
-
-def _over_broad(acl: Acl, audit: AuditInput, severity: str, reached: int) -> Finding:
-    total = len(audit.topics_alive)
-    share = f"{reached:,} of {total:,} topics ({reached / total:.0%})"
-    return OVER_BROAD.about(
-        acl,
-        f"{who_words(acl.principal, audit.semantics)} has access to {share}: "
-        f"{acl_words(acl, acl.principal)}.",
-        severity=severity,
-        evidence=(f"{acl.pattern_type} {acl.resource_name!r} grants access to {share}",),
-    )
 
 
 OPEN_TO_EVERYONE: Final = Kind(

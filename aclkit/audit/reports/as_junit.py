@@ -64,13 +64,12 @@ def _suite(report: RunReport, name: str, cases: list[str]) -> Iterable[str]:
 
 def _kind(kind: str, findings: list[_Stated], severe: tuple[str, ...]) -> str:
     failing = [one for one in findings if is_alarming_finding(one[0], one[1], severe)]
-    if not findings:
-        return _case("finding", kind, "")
-    body = _lines(sorted(findings, key=lambda f: not is_alarming_finding(f[0], f[1], severe)))
+    ordered = sorted(findings, key=lambda one: not is_alarming_finding(one[0], one[1], severe))
+    text = _text(_lines(ordered))
     if not failing:
-        return _case("finding", kind, f"<system-out>{_text(body)}</system-out>")
+        return _case("finding", kind, f"<system-out>{text}</system-out>" if findings else "")
     message = _attribute(f"{len(failing):,} findings, the worst is {failing[0][0].severity}")
-    failure = f"<failure message={message} type={_attribute(kind)}>{_text(body)}</failure>"
+    failure = f"<failure message={message} type={_attribute(kind)}>{text}</failure>"
     return _case("finding", kind, failure)
 
 

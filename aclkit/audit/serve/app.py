@@ -36,13 +36,6 @@ class Limits:
     waiting: int = 64
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    text: str = ""
-    status: int = 200
-    leads_to: str = ""
-
-
 def make_app(
     latest: LatestSnapshot, door: Auth, answers: Answers, cluster: str | None, limits: Limits
 ) -> ASGIApp:
@@ -84,16 +77,12 @@ class _Site:
 
     async def _make(self, request: Request, handler: Handler, given: bytes) -> Response:
         path = request.url.path
+        work = partial(self._work, path, handler, given)
         try:
-            made = await self._workers.run(
-                self._latest.snapshot, partial(self._work, path, handler, given)
-            )
+            return await self._workers.run(self._latest.snapshot, work)
         except AclkitError as error:
             status = 503 if isinstance(error, SurroundingsError) else 400
-            made = _Made(_error_page(path, str(error)), status)
-        if made.leads_to:
-            return RedirectResponse(made.leads_to, 303)
-        return HTMLResponse(made.text, made.status)
+            return HTMLResponse(_error_page(path, str(error)), status)
 
     def _work(
         self,
@@ -102,7 +91,7 @@ class _Site:
         given: bytes,
         snapshot: Snapshot,
         tables: duckdb.DuckDBPyConnection,
-    ) -> _Made:
+    ) -> Response:
         """Ask and render, in a thread of its own: all of it is of one run."""
         reading: Reading | None = None
         status, asked = 200, dict[str, str]()
@@ -120,13 +109,13 @@ class _Site:
             clusters = snapshot.published.clusters if several and reading is None else ()
             page, status = Page("error", {"message": str(error), "offered": clusters}), 400
         if reading is None:
-            return _Made(_error_page(path, **page.holds), status)
+            return HTMLResponse(_error_page(path, **page.holds), status)
         link = partial(_link, reading, is_only=self._cluster is not None)
         if place := page.leads_to:
-            cluster = link("")
-            return _Made(leads_to=place + (cluster.replace("?", "&") if "?" in place else cluster))
+            cluster = link("").replace("?", "&" if "?" in place else "?")
+            return RedirectResponse(place + cluster, 303)
         head = self._head(reading) | {"link": link, "path": path, "q": asked.get("q", "")}
-        return _Made(render(page.name, **head, **page.holds), status)
+        return HTMLResponse(render(page.name, **head, **page.holds), status)
 
     def _head(self, reading: Reading) -> dict[str, Any]:
         """Return what stands at the top of every page: which run it is of, and what it misses."""
