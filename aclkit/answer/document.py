@@ -41,7 +41,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows with the same columns; the name of a column is its type, see ``LINKED`` and ``STYLED``.
+    """Rows with the same columns; the name of a column is its type, see ``STYLED``.
 
     Attributes:
         columns: their names.
@@ -95,9 +95,6 @@ class Command:
 
 
 Part = Sentence | Heading | Table | Items | Facts | Command
-
-LINKED: Final = frozenset(("principal", "resource"))
-"""Columns whose cells are names that a page can lead on from."""
 
 STYLED: Final = frozenset(
     ("decision", "severity", "change", "permission_type", "because", "acl", "before", "after")

@@ -115,11 +115,10 @@ def _list(items: Iterable[Item], more: str) -> Iterator[str]:
     rest = iter(items)
     shown = list(islice(rest, MOST_ROWS))
     if any(item.mark for item in shown):
-        lines = [line for item in shown for line in _diff_lines(item)]
-        yield _fenced(lines, "diff")
+        yield _fenced([line for item in shown for line in _diff_lines(item)], "diff")
     elif shown:
-        yield "\n".join(_item(item) for item in shown)
-    yield from _more(sum(1 for _ in rest), more)
+        yield "\n".join(map(_item, shown))
+    yield from _more(rest, more)
 
 
 def _diff_lines(item: Item) -> Iterator[str]:
@@ -141,21 +140,19 @@ def _table(columns: Sequence[str], rows: Iterable[Row], more: str) -> Iterator[s
     rule = "".join("---:|" if is_number else "---|" for is_number in numbers)
     head, *lines = (f"| {' | '.join(map(_cell, cells))} |" for cells in (columns, *shown))
     yield "\n".join([head, f"|{rule}", *lines])
-    yield from _more(sum(1 for _ in rest), more)
+    yield from _more(rest, more)
 
 
 def _cell(value: object) -> str:
     if type(value) is int:
         return f"{value:,}"
-    return (
-        ""
-        if value is None
-        else escape_markdown(value if isinstance(value, str) else shown_cell(value))
-    )
+    if value is None:
+        return ""
+    return escape_markdown(value if isinstance(value, str) else shown_cell(value))
 
 
-def _more(number: int, where: str) -> Iterator[str]:
-    if number:
+def _more(rest: Iterable[object], where: str) -> Iterator[str]:
+    if number := sum(1 for _ in rest):
         yield f"… and {number:,} more; {where}"
 
 

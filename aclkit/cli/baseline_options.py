@@ -8,7 +8,7 @@ from datetime import date
 import click
 
 from aclkit.audit.findings.baseline import Judged, Known, Mute, parse_baseline, parse_mutes
-from aclkit.audit.reports.states import ran_out_sentences
+from aclkit.audit.reports.words import ran_out_sentences
 from aclkit.cli.options import F, option, together
 from aclkit.cli.output import tell
 from aclkit.model.findings import NEVER, SEVERITIES

@@ -27,8 +27,8 @@ from aclkit.model.findings import NEVER
 from aclkit.model.principal import parse_super_users
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import AskedReading, BrokerSettings
+from aclkit.nightly.nightly_run import NightlyOptions, NightlyResult
 from aclkit.nightly.policies import Policies
-from aclkit.nightly.unchanged_run import NightlyOptions, NightlyResult
 from aclkit.pipeline.explain.decided import MaterializeOptions
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.pipeline.replay.intake import Intake, Source, look_at

@@ -8,10 +8,12 @@ from typing import Any
 import click
 
 from aclkit.answer.document import Answer
-from aclkit.audit.findings.broker_settings_differ import find_broker_settings_differ
 from aclkit.audit.findings.differences import note_readings
-from aclkit.audit.findings.reading_changed import find_reading_changed
-from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
+from aclkit.audit.findings.settings import (
+    find_broker_settings_differ,
+    find_reading_changed,
+    find_super_users_unknown,
+)
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.deciding_options import deciding_options
 from aclkit.cli.help import command

@@ -42,8 +42,8 @@ from aclkit.cli.settings_options import given_settings, reading_of, settings_opt
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
 from aclkit.model.semantics_words import asked_words
+from aclkit.nightly.nightly_run import NightlyOptions, NightlyResult
 from aclkit.nightly.policies import Policies
-from aclkit.nightly.unchanged_run import NightlyOptions, NightlyResult
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.runtime.atomic_file import write_atomically

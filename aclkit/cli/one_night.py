@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from aclkit.cli.context import Context
 from aclkit.cli.replay import asked
 from aclkit.cli.session import late_session
-from aclkit.nightly.nightly_run import run_nightly
-from aclkit.nightly.unchanged_run import NightlyOptions, NightlyResult
+from aclkit.nightly.nightly_run import NightlyOptions, NightlyResult, run_nightly
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.warehouse.run import Rebuild, begin_run, hold

@@ -21,10 +21,6 @@ COLUMNS: Final = (
     "run", "decided_at", "who", "resource", "gained", "lost", "cause", "offset", "at",
     "acl_change", "acl", "acl_id",
 )  # fmt: skip
-CELL_COLUMNS: Final = (
-    "change", "principal", "host", "operation", "resource", "acl_before", "acl_after", "cause",
-    "cause_offsets",
-)  # fmt: skip
 _HOST: Final = "host "
 _NAMES: Final = ("came", "gone")
 _CAUSES: Final = {
@@ -133,7 +129,7 @@ def cells_answer(cells: Sequence[ChangedCell]) -> Answer:
     """Return each access that the run which decided last gained or lost."""
     return Answer(
         title="Accesses that the last run changed",
-        columns=CELL_COLUMNS,
+        columns=ChangedCell._fields,
         rows=[
             (*cell[:4], str(cell.resource), *(acl and str(acl) for acl in cell[5:7]), *cell[7:])
             for cell in cells

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
 import aclkit
-from aclkit.audit.reports.as_sarif import driver_of, notes_of, place_of, rule_of, sarif
+from aclkit.audit.reports.as_sarif import driver_of, notes_of, result_of, rule_of, sarif
 from aclkit.kafka.desired.model import Place
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
@@ -45,31 +45,20 @@ def gate_sarif(
         notes: what a reader must know.
         clean: hides sensitive values in a text.
     """
-    rules = list(_RULES)
     results = [*_broken(verdict, clean), *_changes(planned, verdict, places, clean)]
-    driver = driver_of(
-        aclkit.__version__,
-        [rule_of(name, meaning, "See the preview.", "warning") for name, meaning in _RULES.items()],
-    )
-    for result in results:
-        result["ruleIndex"] = rules.index(result["ruleId"])
-    return sarif({
-        "tool": {"driver": driver},
-        "automationDetails": {"id": "aclkit/preview"},
-        "columnKind": "unicodeCodePoints",
-        "invocations": [{
-            "executionSuccessful": planned.is_known,
-            "toolExecutionNotifications": notes_of([clean(note) for note in notes]),
-        }],
-        "results": results,
-    })  # fmt: skip
+    rules = [rule_of(name, text, "See the preview.", "warning") for name, text in _RULES.items()]
+    invocation = {
+        "executionSuccessful": planned.is_known,
+        "toolExecutionNotifications": notes_of([clean(note) for note in notes]),
+    }
+    return sarif("preview", driver_of(aclkit.__version__, rules), invocation, results)
 
 
 def _broken(verdict: Verdict, clean: Callable[[str], str]) -> Iterator[dict[str, Any]]:
     if verdict.name == DENY:
         for reason in verdict.reasons:
             text = clean(reason)
-            yield _result("verdict", "error", text, [place_of("verdict")], text)
+            yield _result("verdict", "error", text, "verdict", text)
 
 
 def _changes(
@@ -87,21 +76,13 @@ def _changes(
         text = " ".join(filter(None, (f"{effect.capitalize()}: {acl_words(acl)}.", advice)))
         where = [*map(_physical, places.get(acl.binding, ()))]
         subject = f"{effect} {' '.join(acl.binding)}"
-        shown = where or [place_of(clean(acl_words(acl)))]
-        yield _result(effect, level, clean(text), shown, subject)
+        found = _result(effect, level, clean(text), clean(acl_words(acl)), subject)
+        yield {**found, "locations": where} if where else found
 
 
-def _result(
-    rule: str, level: str, text: str, where: Iterable[dict[str, Any]], subject: str
-) -> dict[str, Any]:
-    said = subject.encode("utf-8", "surrogatepass")
-    return {
-        "ruleId": rule,
-        "level": level,
-        "message": {"text": text},
-        "locations": list(where),
-        "partialFingerprints": {"aclkit/v1": hashlib.sha256(said).hexdigest()[:16]},
-    }
+def _result(rule: str, level: str, text: str, place: str, subject: str) -> dict[str, Any]:
+    digest = hashlib.sha256(subject.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return result_of((rule, list(_RULES).index(rule)), level, text, place, digest)
 
 
 def _physical(place: Place) -> dict[str, Any]:

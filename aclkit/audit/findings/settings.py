@@ -1,4 +1,4 @@
-"""The run before × this one → ``reading-changed``, where they read ACLs in different ways."""
+"""The settings that decide → where they are unknown, differ, or read ACLs otherwise than before."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, ResolvedSettings
 from aclkit.model.findings import Finding, Kind
-from aclkit.model.semantics import AUTO, Semantics
+from aclkit.model.semantics import AUTO, BrokerSettings, Semantics
 from aclkit.model.semantics_words import changed_settings, preset_words
 from aclkit.warehouse.codecs import acl_of, acl_sql
 from aclkit.warehouse.current_runs import MATERIALIZING
@@ -15,6 +16,60 @@ from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run
+
+SUPER_USERS_UNKNOWN: Final = Kind(
+    id="super-users-unknown",
+    severity="high",
+    summary="super users that aclkit does not know",
+    meaning=(
+        "aclkit does not know the super users of the brokers: no option names them, and no broker "
+        "reports them. Kafka allows super users everything, even against a DENY. So every answer "
+        "DENIED is wrong for a super user, and every list of principals lacks the super users."
+    ),
+    fix=(
+        "Pass the brokers' super.users with --super-users or --server-properties, or pass "
+        "--no-super-users if there are none."
+    ),
+)
+
+
+def find_super_users_unknown(settings: BrokerSettings) -> Iterator[Finding]:
+    """Yield one finding where the super users are unknown."""
+    if SUPER_USERS not in settings.unknown:
+        return
+    known = ", ".join(sorted(settings.super_users))
+    evidence = [f"{SUPER_USERS}: {f'only {known} known' if known else 'none known'}"]
+    if ALLOW_EVERYONE in settings.unknown:
+        evidence.append(f"{ALLOW_EVERYONE}: also unknown")
+    yield SUPER_USERS_UNKNOWN.about(
+        SUPER_USERS,
+        "Super users are unknown, so every answer DENIED is wrong for a super user.",
+        evidence=evidence,
+    )
+
+
+BROKER_SETTINGS_DIFFER: Final = Kind(
+    id="broker-settings-differ",
+    severity="high",
+    summary="broker settings that differ",
+    meaning=(
+        "The brokers of a live cluster differ from each other or from the options of the run. The "
+        "difference is in super.users, allow.everyone.if.no.acl.found or the authorizer. aclkit "
+        "uses the options of the run, or else the broker with the lowest id. So some brokers can "
+        "decide differently than aclkit."
+    ),
+    fix=(
+        "Configure all brokers alike, then pass the same settings to aclkit run, for example with "
+        "--server-properties."
+    ),
+)
+
+
+def find_broker_settings_differ(resolved: ResolvedSettings) -> Iterator[Finding]:
+    """Yield a finding for each setting that differs."""
+    for key, message in resolved.differences:
+        yield BROKER_SETTINGS_DIFFER.about(key, message)
+
 
 READING_CHANGED: Final = Kind(
     id="reading-changed",

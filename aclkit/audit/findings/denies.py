@@ -1,4 +1,4 @@
-"""ACLs → ``deny-leaves-describe``: which DENYs of READ leave the name and its offsets visible."""
+"""ACLs → ``allow-overridden`` and ``deny-leaves-describe``: what DENYs leave of ALLOWs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,39 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.audit_input import AuditInput
-from aclkit.model.acl import Acl, Request
+from aclkit.audit.findings.sentences import acls_words
+from aclkit.model.acl import Request
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.rules.names.redundancy import find_left
 from aclkit.rules.names.rows import Row
+
+ALLOW_OVERRIDDEN: Final = Kind(
+    id="allow-overridden",
+    severity="medium",
+    summary="ALLOW ACLs that DENY ACLs override completely",
+    meaning=(
+        "One DENY, or several together, deny every request that the ALLOW matches. A DENY "
+        "overrides every ALLOW, even a more specific one. So the ALLOW grants nothing today, but "
+        "it takes effect as soon as the DENY is removed."
+    ),
+    fix=(
+        "If the access is not intended, remove the ALLOW. Otherwise, narrow the DENY: no ALLOW can "
+        "override a DENY. aclkit preview remove-acl shows the effect."
+    ),
+)
+
+
+def find_overridden(audit: AuditInput) -> Iterator[Finding]:
+    """Yield each ALLOW that DENYs contain entirely, operation by operation."""
+    for acl in audit.acls:
+        cover = audit.overridden.get(acl.acl_id)
+        if cover:
+            together = f"{len(cover):,} DENY ACLs together override it ({acls_words(cover)})"
+            why = f"{acl_words(cover[0])} overrides it" if len(cover) == 1 else together
+            message = f"{acl_words(acl)} has no effect: {why}."
+            yield ALLOW_OVERRIDDEN.about(acl, message, acls=cover)
+
 
 DENY_LEAVES_DESCRIBE: Final = Kind(
     id="deny-leaves-describe",
@@ -34,19 +62,16 @@ _DESCRIBE: Final = "DESCRIBE"
 def find_deny_leaves_describe(audit: AuditInput) -> Iterator[Finding]:
     """Yield each DENY of READ on which some ALLOW still grants DESCRIBE, with one such ALLOW."""
     for row in audit.rows.values():
-        shown = _shown(audit, row) if _denies_read_only(row.acl) else None
-        if shown is not None:
+        acl = row.acl
+        reads = not acl.is_allow and acl.operation == "READ" and acl.resource_type in _TYPES
+        if reads and (shown := _shown(audit, row)):
             allow, request = shown
             yield DENY_LEAVES_DESCRIBE.about(
-                str(row.acl),
-                f"{acl_words(row.acl)} leaves DESCRIBE allowed: {acl_words(allow.acl)} grants it."
-                f"{audit.example([request], row.acl, allow.acl)}",
-                acls=(row.acl, allow.acl),
+                acl,
+                f"{acl_words(acl)} leaves DESCRIBE allowed: {acl_words(allow.acl)} grants it."
+                f"{audit.example([request], acl, allow.acl)}",
+                acls=(allow.acl,),
             )
-
-
-def _denies_read_only(acl: Acl) -> bool:
-    return not acl.is_allow and acl.operation == "READ" and acl.resource_type in _TYPES
 
 
 def _shown(audit: AuditInput, deny: Row) -> tuple[Row, Request | None] | None:
