@@ -15,8 +15,8 @@ from aclkit.cli.context import Context
 from aclkit.cli.help import command
 from aclkit.cli.options import lock_timeout_option
 from aclkit.cli.output import tell, write_lines
-from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.session import command_run
+from aclkit.cli.settings_options import builder_of, principal_options
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import command_of
 from aclkit.kafka.acls.creation import CreationRules

@@ -7,17 +7,10 @@ from typing import Any, Final
 
 import click
 
-from aclkit.cli.options import flag, gathered, option, together
+from aclkit.cli.options import Text, flag, gathered, option, together
 from aclkit.kafka.acls.options import PATTERN_TYPES, AclOptions
 
 Command = Callable[..., Any]
-
-
-class Text(click.ParamType[str]):
-    """Any text; the environment gives several of them as lines, for they may hold spaces."""
-
-    name = "text"
-    envvar_list_splitter = "\n"
 
 
 def _texts(name: str, metavar: str, text: str) -> Callable[[Command], Command]:

@@ -28,7 +28,7 @@ from aclkit.cli.baseline_options import (
     read_mutes,
     tell_mutes,
 )
-from aclkit.cli.completers import complete_finding
+from aclkit.cli.completion import complete_finding
 from aclkit.cli.context import Context, Opened, format_option, tell_state
 from aclkit.cli.help import Group
 from aclkit.cli.output import tell, write_lines

@@ -21,7 +21,7 @@ from aclkit.audit.reports.render import HTML, write_reports
 from aclkit.audit.reports.words import severities
 from aclkit.cli.context import Context
 from aclkit.cli.help import command
-from aclkit.cli.one_night import do_night
+from aclkit.cli.nightly import do_night
 from aclkit.cli.output import write_lines
 from aclkit.model.findings import NEVER
 from aclkit.model.principal import parse_super_users

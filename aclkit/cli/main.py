@@ -31,54 +31,27 @@ from aclkit.runtime.progress import ProgressHandler
 from aclkit.runtime.requests_made import REQUESTS
 from aclkit.runtime.storage_settings import single_writer_assumed, storage_said
 
+_ELSEWHERE: Final = {
+    "who-can": ("questions", "who_can"), "what-can": ("questions", "what_can"),
+    "show": ("questions", "show"), "why": ("can", "why"), "history": ("can", "history"),
+    "assert": ("assertions", "assert_"), "run": ("nightly", "run"),
+    "maintain": ("maintain", "maintain_"), "help": ("help", "help_"),
+    "alert": ("report", "alert"), "diff": ("effect", "diff"),
+}  # fmt: skip
+"""Module and function of commands that are not in a module of their own name."""
+
 _SECTIONS: Final[Sections] = {
-    "Ask": {
-        "can": ("can", "can"),
-        "who-can": ("questions", "who_can"),
-        "what-can": ("questions", "what_can"),
-        "why": ("why", "why"),
-        "show": ("show", "show"),
-        "history": ("why", "history"),
-        "sql": ("sql", "sql"),
-    },
-    "Change": {
-        "changes": ("changes", "changes"),
-        "diff": ("diff", "diff"),
-        "preview": ("preview", "preview"),
-        "prove": ("prove", "prove"),
-        "acls": ("acls", "acls"),
-    },
-    "Audit": {
-        "audit": ("audit", "audit"),
-        "assert": ("assertions", "assert_"),
-        "tidy": ("tidy", "tidy"),
-        "usage": ("usage", "usage"),
-        "verify": ("verify", "verify"),
-    },
-    "Run": {
-        "demo": ("demo", "demo"),
-        "init": ("init", "init"),
-        "doctor": ("doctor", "doctor"),
-        "run": ("nightly", "run"),
-        "replay": ("replay", "replay"),
-        "materialize": ("materialize", "materialize"),
-        "maintain": ("maintain", "maintain_"),
-        "jars": ("jars", "jars"),
-        "completion": ("completion", "completion"),
-        "help": ("help_command", "help_"),
-    },
-    "Export": {
-        "export": ("export", "export"),
-        "report": ("report", "report"),
-        "serve": ("serve", "serve"),
-        "alert": ("report", "alert"),
-    },
+    heading: {name: _ELSEWHERE.get(name, (name, name)) for name in names.split()}
+    for heading, names in {
+        "Ask": "can who-can what-can why show history sql",
+        "Change": "changes diff preview prove acls",
+        "Audit": "audit assert tidy usage verify",
+        "Run": "demo init doctor run replay materialize maintain jars completion help",
+        "Export": "export report serve alert",
+    }.items()
 }
 _SELDOM: Final = frozenset(
-    (
-        *("verify", "doctor", "replay", "materialize", "maintain", "jars", "completion", "help"),
-        "alert",
-    )
+    ["verify", "doctor", "replay", "materialize", "maintain", "jars", "completion", "help", "alert"]
 )
 """Commands that ``-h`` only names."""
 

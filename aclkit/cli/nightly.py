@@ -16,13 +16,11 @@ from aclkit.audit.findings.audit_input import BROAD_SHARE
 from aclkit.audit.reports.gather import gather
 from aclkit.audit.reports.render import FORMATS, HTML, write_reports
 from aclkit.audit.reports.summary_page import short_parts
-from aclkit.cli import replay as log
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context
-from aclkit.cli.deciding_options import deciding_options
 from aclkit.cli.help import command
-from aclkit.cli.one_night import do_night
+from aclkit.cli.materialize import deciding_options
 from aclkit.cli.options import (
     FiniteRange,
     inventory_options,
@@ -34,13 +32,21 @@ from aclkit.cli.options import (
     replay_options,
 )
 from aclkit.cli.output import tell, write_lines
-from aclkit.cli.principal_options import builder_of, principal_options
+from aclkit.cli.replay import asked, intake_of
 from aclkit.cli.report import alert_options, telling_failures, webhook_of
 from aclkit.cli.screen import is_terminal
-from aclkit.cli.settings_options import given_settings, reading_of, settings_options
+from aclkit.cli.session import late_session
+from aclkit.cli.settings_options import (
+    builder_of,
+    given_settings,
+    principal_options,
+    reading_of,
+    settings_options,
+)
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
 from aclkit.model.semantics_words import asked_words
+from aclkit.nightly.nightly_run import run_nightly
 from aclkit.nightly.policies import Policies
 from aclkit.nightly.unchanged_run import NightlyOptions, NightlyResult
 from aclkit.pipeline.replay.intake import Intake
@@ -49,9 +55,13 @@ from aclkit.runtime.atomic_file import write_atomically
 from aclkit.runtime.progress import tell_first
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
+from aclkit.warehouse.run import Rebuild, begin_run, hold
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+OptionsOf = Callable[["Callable[[], SparkSession]", Intake], NightlyOptions]
+"""Reads the user's files, once the lock is held, and with what."""
 
 
 @command("run")
@@ -140,7 +150,7 @@ def _night(
     chosen: dict[str, Any],
 ) -> NightlyResult:
     """Do one nightly run under the options of the command."""
-    intake, replaying = log.intake_of(chosen), picked(ReplayOptions, chosen)
+    intake, replaying = intake_of(chosen), picked(ReplayOptions, chosen)
     given = given_settings(chosen)
     builder = builder_of(chosen, given.mapping_rules)
     tell_first(asked_words(reading_of(chosen)))
@@ -159,6 +169,35 @@ def _night(
 
     rebuild = rebuild_of(chosen)
     return do_night(context, intake, replaying, options_of, lock_timeout, rebuild)
+
+
+def do_night(
+    context: Context,
+    intake: Intake,
+    replaying: ReplayOptions,
+    options_of: OptionsOf,
+    lock_timeout: float,
+    rebuild: Rebuild | None = None,
+) -> NightlyResult:
+    """Do one nightly run: take the lock, ask a live cluster, begin; Spark starts if it is needed.
+
+    Args:
+        context: names the warehouse and the cluster.
+        intake: what is read.
+        replaying: how.
+        options_of: returns the other options, from what starts Spark, and the intake.
+        lock_timeout: how long to wait for another run.
+        rebuild: make the tables anew, even if they exist.
+    """
+    warehouse = context.require_warehouse()
+    with hold(warehouse, lock_timeout) as held:
+        asked_now = asked(intake, replaying)
+        with late_session(context, "run") as start:
+            options = options_of(start, asked_now)
+            with begin_run(
+                start, warehouse, "run", lock_timeout=lock_timeout, held=held, rebuild=rebuild
+            ) as run:
+                return run_nightly(run, asked_now, options)
 
 
 def policies_of(chosen: dict[str, Any]) -> Policies:

@@ -65,6 +65,13 @@ def picked(record: Callable[..., _Record], chosen: Mapping[str, Any], **more: ob
     return record(**{name: value for name, value in chosen.items() if name in names}, **more)
 
 
+class Text(click.ParamType[str]):
+    """Any text; the environment gives several of them as lines, for they may hold spaces."""
+
+    name = "text"
+    envvar_list_splitter = "\n"
+
+
 class FiniteRange(click.FloatRange):
     """A range of numbers; NaN is none, though it is neither below nor above any limit."""
 
