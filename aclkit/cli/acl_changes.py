@@ -67,9 +67,8 @@ def add_acls(
     semantics, level = (before.semantics, before.level) if before else (KAFKA, None)
     wanted = new_acls(options, rules=CreationRules.of(level, semantics))
     _refuse_if_following(context, before, command_of("add", options))
-    if before is not None and not add_to(before.acls, wanted).added:
-        change = add_to(before.acls, wanted)
-    else:
+    change = add_to(before.acls, wanted) if before else None
+    if change is None or change.added:
         change = _write(context, "acls add", lambda alive: add_to(alive, wanted), lock_timeout)
     print_lines(f"Acl {visible_acl(acl)} already exists." for acl in change.existing)
     print_lines(render_added(map(visible_acl, change.added)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -33,7 +33,6 @@ from aclkit.cli.context import Context, Opened, format_option, tell_state
 from aclkit.cli.help import Group
 from aclkit.cli.output import tell, write_lines
 from aclkit.errors import UsageError
-from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.model.phrases import most_like
 from aclkit.questions.query.first_seen import first_seen
@@ -116,7 +115,8 @@ def audit(
         wanted = up_to(severity) if severity else SEVERITIES
         findings = [f for f in _read(opened, kinds) if f.severity in wanted]
         seen = first_seen(opened.tables, opened.cluster_id, findings)
-        acls = _acls(opened, findings)
+        ids = sorted({each for finding in findings for each in finding.acl_ids})
+        acls = {a.acl_id: a for a in acls_in_force(opened.tables, opened.run, ids).values()}
     tell_state(opened.published, opened.run)
     if opened.run.job != _NIGHTLY:
         tell(_HALF)
@@ -131,11 +131,8 @@ def audit(
     today = datetime.now(UTC).date()
     judged = classify(findings, known, mutes, today)
     has_states = bool(chosen["baseline"] or mutes)
-    context.write(
-        findings_answer(
-            Findings(judged=judged, first_seen=seen, acls=acls, has_states=has_states, kinds=kinds)
-        )
-    )
+    found = Findings(judged=judged, first_seen=seen, acls=acls, has_states=has_states, kinds=kinds)
+    context.write(findings_answer(found))
     tell_mutes(judged, [] if kinds or severity else mutes, today)
     if baseline_file is None and fails(judged, up_to(chosen["fail_on"])):
         sys.exit(FINDINGS_EXIT)
@@ -225,15 +222,6 @@ def _read(opened: Opened[duckdb.DuckDBPyConnection], kinds: Sequence[str]) -> li
     """Read the findings in force, of some kinds only if any are given."""
     found = fetch(opened.tables, _FINDINGS, [opened.cluster_id, len(kinds), list(kinds)])
     return list(map(finding_of, found))
-
-
-def _acls(
-    opened: Opened[duckdb.DuckDBPyConnection], findings: Sequence[Finding]
-) -> Mapping[str, Acl]:
-    """Read the ACLs of findings, by id."""
-    ids = sorted({each for finding in findings for each in finding.acl_ids})
-    found = acls_in_force(opened.tables, opened.run, ids)
-    return {acl.acl_id: acl for acl in found.values()}
 
 
 _FINDINGS: Final = finding_sql(

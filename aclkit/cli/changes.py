@@ -160,8 +160,8 @@ def _cells(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> list[Cha
             (
                 *row[:4],
                 Resource(*row[4:6]),
-                _acl_before(lives.get(row[6], ()), row[9] or ()),
-                _acl_after(lives.get(row[7], ())),
+                _last_acl(lives.get(row[6], ()), row[9] or ()),
+                _last_acl(lives.get(row[7], ())),
                 *row[8:],
             )
         )
@@ -173,18 +173,14 @@ _Life = tuple[Acl, int, int | None]
 """An ACL, where it took effect, and where it went."""
 
 
-def _acl_before(lives: Sequence[_Life], moved_at: Collection[int]) -> Acl | None:
-    """Return the ACL that an id stood for before the change; None where no history has it now.
+def _last_acl(lives: Sequence[_Life], moved_at: Collection[int] = ()) -> Acl | None:
+    """Return the ACL that an id stood for last, None where no history has it.
 
-    An id can stand for another ACL since, which came at one of the offsets of the change.
+    Before the change that is none that came at one of the offsets of the change: an id can stand
+    for another ACL since.
     """
-    found = [life for life in lives if life[1] not in moved_at]
-    return found[-1][0] if found else None
-
-
-def _acl_after(lives: Sequence[_Life]) -> Acl | None:
-    """Return the ACL that an id stands for now, or stood for last."""
-    return lives[-1][0] if lives else None
+    found = [acl for acl, came_at, _ in lives if came_at not in moved_at]
+    return found[-1] if found else None
 
 
 _CELLS = (

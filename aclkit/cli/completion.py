@@ -8,7 +8,7 @@ word is left out.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,7 +28,7 @@ from aclkit.model.resource import TYPE_OF_WORD
 from aclkit.runtime import deadline
 
 if TYPE_CHECKING:
-    import duckdb
+    pass
 
 _BASH: Final = """\
 %(complete_func)s() {
@@ -157,16 +157,17 @@ def complete_subject(ctx: click.Context, param: click.Parameter, begun: str) -> 
 
 
 def _names(ctx: click.Context, query: str, values: list[str | None], begun: str) -> list[str]:
-    root = ctx.find_root()
-    warehouse: str | None = root.params.get("warehouse")
+    def read() -> list[str]:
+        from aclkit.warehouse.duck import connect
+        from aclkit.warehouse.published import open_warehouse
 
-    def read() -> Iterator[str]:
-        found = None if warehouse else find(ctx)
-        place = found.warehouse if found else warehouse
-        for (name,) in _ask(place, _BEGIN.format(query), [*values, begun, PLAIN, MOST]):
-            yield str(name)
+        named: str | None = ctx.find_root().params.get("warehouse")
+        found = None if named else find(ctx)
+        with connect(open_warehouse(found.warehouse if found else named), _NAMES_ONLY) as tables:
+            given = [*values, begun, PLAIN, MOST]
+            return [name for (name,) in tables.execute(_BEGIN.format(query), given).fetchall()]
 
-    return within(SECONDS, lambda: [*read()])
+    return within(SECONDS, read)
 
 
 def within(seconds: float, read: Callable[[], list[str]]) -> list[str]:
@@ -174,15 +175,6 @@ def within(seconds: float, read: Callable[[], list[str]]) -> list[str]:
     with suppress(Exception):  # a key press has no place for a message
         return deadline.within(seconds, read)
     return []
-
-
-def _ask(warehouse: str | None, query: str, values: list[str | int | None]) -> list[tuple[str]]:
-    from aclkit.warehouse.duck import connect
-    from aclkit.warehouse.published import open_warehouse
-
-    connection: duckdb.DuckDBPyConnection
-    with connect(open_warehouse(warehouse), _NAMES_ONLY) as connection:
-        return connection.execute(query, values).fetchall()
 
 
 _NAMES_ONLY: Final[dict[str, dict[str, str]]] = {"principal": {}, "resource": {}}

@@ -129,7 +129,8 @@ class Context:
 
         published = open_warehouse(self.asked_warehouse())
         cluster_id = resolve_cluster(published, self.cluster)
-        self.stand_on(published, _answering(published, cluster_id))
+        decided = published.last_materialize(cluster_id)
+        self.stand_on(published, decided or published.last_run(cluster_id))
         with connect(published, holding) as connection:
             yield Opened(published, cluster_id, connection)
 
@@ -202,11 +203,6 @@ class Opened(Generic[_Tables]):
         return deciding_run(self.published, self.cluster_id)
 
 
-def _answering(published: Published, cluster_id: str) -> PublishedRun:
-    """Return the run whose decisions are published, or the newest where nothing is decided."""
-    return published.last_materialize(cluster_id) or published.last_run(cluster_id)
-
-
 def tell_state(published: Published, run: PublishedRun) -> None:
     """Print on stderr that the log has gone on since a run, or that the run is incomplete."""
     from aclkit.warehouse.published import notes_on_state
@@ -215,13 +211,13 @@ def tell_state(published: Published, run: PublishedRun) -> None:
 
 
 def keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
-    """Keep the value of an option under its name; a callback for click."""
-    setattr(ctx.ensure_object(Context), str(param.name), value)
+    """Keep the value of an option under its name, if there is one; a callback for click."""
+    if value is not None:
+        setattr(ctx.ensure_object(Context), str(param.name), value)
 
 
-def _keep_columns(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
-    names = tuple(name.strip() for name in (value or "").split(","))
-    ctx.ensure_object(Context).columns = tuple(filter(None, names))
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (name.strip() for name in text.split(","))))
 
 
 def kept(name: str, text: str, *more: str, **settings: object) -> Callable[[_Command], _Command]:
@@ -250,11 +246,6 @@ def _keep_file_or_format(names: Sequence[str]) -> Callable[..., None]:
                 context.output = value
 
     return keep_each
-
-
-def _keep_file(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        keep(ctx, param, value)
 
 
 def _is_typed(ctx: click.Context, param: click.Parameter) -> bool:
@@ -292,16 +283,10 @@ def formats(*names: str, default: str = TABLE, text: str) -> Callable[[_Command]
             "--columns",
             "Show only these columns, named as in --format csv.",
             metavar="NAME,…",
-            callback=_keep_columns,
+            type=_names,
         ),
         # Not from the environment: there it is where an export goes.
-        kept(
-            "--output",
-            "File to write. Default: stdout.",
-            metavar="FILE",
-            envvar=None,
-            callback=_keep_file,
-        ),
+        kept("--output", "File to write. Default: stdout.", metavar="FILE", envvar=None),
     )
 
 
@@ -317,7 +302,7 @@ engine_option = kept(
 
 def _tell_engine_is_ignored(ctx: click.Context, param: click.Parameter, _: str | None) -> None:
     """Name an option of older versions, unless it comes from settings, which ``sql`` shares."""
-    if ctx.get_parameter_source(str(param.name)) is click.core.ParameterSource.COMMANDLINE:
+    if _is_typed(ctx, param):
         tell("note: --engine is ignored. DuckDB answers all questions; only aclkit sql has it.")
 
 

@@ -103,31 +103,31 @@ class AclkitGroup(LazyGroup):
         """Run a command; an error of aclkit becomes one line on stderr and its exit code."""
         try:
             return super().invoke(ctx)
-        except AclkitError as error:
-            return _end(ctx, error)
-        except ModuleNotFoundError as error:
-            asked = f"{ctx.command_path} {ctx.invoked_subcommand} with these options"
-            return _end(ctx, not_installed(asked, missing_package(error)))
-        except OSError as error:
-            if isinstance(error, BrokenPipeError) and is_unread():
-                ctx.exit(_NOBODY_READS)
-            # Here: only what failed needs it.
-            from aclkit.warehouse.damage import damage_of
-
-            is_gone = isinstance(error, FileNotFoundError)
-            if not is_gone and (plain := damage_of(error)) is not None:
-                return _end(ctx, plain)
-            where = f": {error.filename}" if error.filename else ""
-            return _end(ctx, SurroundingsError(f"{error.strerror or error}{where}"))
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
         except Exception as error:
-            # Here: only what failed needs it.
-            from aclkit.warehouse.damage import damage_of
-
-            if (plain := damage_of(error)) is None:
+            if isinstance(error, BrokenPipeError) and is_unread():
+                ctx.exit(_NOBODY_READS)
+            if (plain := _explained(ctx, error)) is None:
                 raise
             return _end(ctx, plain)
+
+
+def _explained(ctx: click.Context, error: Exception) -> AclkitError | None:
+    """Return an error as one of ours; None for a defect, which keeps its traceback."""
+    if isinstance(error, AclkitError):
+        return error
+    if isinstance(error, ModuleNotFoundError):
+        asked = f"{ctx.command_path} {ctx.invoked_subcommand} with these options"
+        return not_installed(asked, missing_package(error))
+    # Here: only what failed needs it.
+    from aclkit.warehouse.damage import damage_of
+
+    plain = None if isinstance(error, FileNotFoundError) else damage_of(error)
+    if plain is not None or not isinstance(error, OSError):
+        return plain
+    where = f": {error.filename}" if error.filename else ""
+    return SurroundingsError(f"{error.strerror or error}{where}")
 
 
 COMPLETE: Final = "_ACLKIT_COMPLETE"
@@ -185,9 +185,9 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     if path is None:
         return None
     try:
-        config = read_config(path, {w: c.options for w, c in read_index().items()})
-        ctx.default_map = config.defaults
-        ctx.with_resource(storage_said(config.storage, path))
+        options = {words: command.options for words, command in read_index().items()}
+        ctx.default_map, storage = read_config(path, options)
+        ctx.with_resource(storage_said(storage, path))
     except AclkitError as error:
         if not ctx.resilient_parsing:  # else a shell asks what may come next
             _end(ctx, error)
@@ -200,18 +200,10 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     context_settings={"help_option_names": ["--help"], "max_content_width": 100},
 )
 @click.version_option(aclkit.__version__, "--version", "-V", prog_name="aclkit")
-@click.option(
-    "--warehouse", envvar="ACLKIT_WAREHOUSE", metavar="DIR", help="Folder of the warehouse."
-)
-@click.option(
-    "--cluster",
-    envvar="ACLKIT_CLUSTER",
-    metavar="ID",
-    help="Cluster id, if the warehouse has several.",
-)
-@click.option(
+@option("--warehouse", metavar="DIR", help="Folder of the warehouse.")
+@option("--cluster", metavar="ID", help="Cluster id, if the warehouse has several.")
+@option(
     "--config",
-    envvar="ACLKIT_CONFIG",
     metavar="FILE.toml",
     is_eager=True,
     expose_value=False,
@@ -229,9 +221,8 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     help="Permissions of new files; folders get x where files get r.  [default: 0640]",
 )
 @option("--file-group", metavar="GROUP", help="Group of new warehouses and reports.")
-@click.option(
+@option(
     "--class-archive/--no-class-archive",
-    envvar="ACLKIT_CLASS_ARCHIVE",
     default=None,
     hidden=True,
     expose_value=False,
@@ -241,13 +232,7 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     "--assume-single-writer",
     "Allow object stores without conditional writes. Make sure only one run writes at a time.",
 )
-@click.option(
-    "-v",
-    "--verbose",
-    envvar="ACLKIT_VERBOSE",
-    is_flag=True,
-    help="Show Spark's log and object-store requests.",
-)
+@option("--verbose", "-v", is_flag=True, help="Show Spark's log and object-store requests.")
 @click.pass_context
 def cli(
     ctx: click.Context,

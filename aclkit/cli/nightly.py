@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -33,7 +33,7 @@ from aclkit.cli.options import (
 )
 from aclkit.cli.output import tell, write_lines
 from aclkit.cli.replay import asked, intake_of
-from aclkit.cli.report import alert_options, telling_failures, webhook_of
+from aclkit.cli.report import EVERY, alert_options, telling_failures, webhook_of
 from aclkit.cli.screen import is_terminal
 from aclkit.cli.session import late_session
 from aclkit.cli.settings_options import (
@@ -74,7 +74,6 @@ OptionsOf = Callable[["Callable[[], SparkSession]", Intake], NightlyOptions]
     "--broad-share",
     type=FiniteRange(0, 1),
     default=BROAD_SHARE,
-    show_default=True,
     metavar="SHARE",
     help="Report an ALLOW that applies to more than this share of topics.",
 )
@@ -90,20 +89,13 @@ OptionsOf = Callable[["Callable[[], SparkSession]", Intake], NightlyOptions]
     "--report-formats",
     metavar="A,B",
     default="html",
-    show_default=True,
     help=f"Formats of the reports: {', '.join(FORMATS)}, or all.",
 )
 @alert_options
 @rebuild_options
 @lock_timeout_option
 @click.pass_obj
-def run(
-    context: Context,
-    /,
-    broad_share: float,
-    lock_timeout: float,
-    **chosen: Any,  # noqa: ANN401 -- the option groups name them
-) -> None:
+def run(context: Context, /, **chosen: Any) -> None:  # noqa: ANN401 -- the option groups name them
     """Run the nightly job: replay, decide, report.
 
     \b
@@ -127,9 +119,9 @@ def run(
     forms = report_formats(chosen["report_formats"])
     policies = policies_of(chosen)
     webhook = webhook_of(chosen)
-    rebuild_of(chosen)
+    rebuild = rebuild_of(chosen)
     with telling_failures(context.cluster, webhook, chosen["alert_on"]):
-        result = _night(context, policies, broad_share, lock_timeout, chosen)
+        result = _night(context, policies, rebuild, chosen)
     # A reader who has seen enough of the page keeps no report from being written.
     if is_terminal():
         write_lines(lay_out(short_parts(result.summary), context.layout), sys.stdout)
@@ -143,11 +135,7 @@ def run(
 
 
 def _night(
-    context: Context,
-    policies: Policies,
-    broad_share: float,
-    lock_timeout: float,
-    chosen: dict[str, Any],
+    context: Context, policies: Policies, rebuild: Rebuild | None, chosen: dict[str, Any]
 ) -> NightlyResult:
     """Do one nightly run under the options of the command."""
     intake, replaying = intake_of(chosen), picked(ReplayOptions, chosen)
@@ -163,12 +151,11 @@ def _night(
             materialize=deciding_options(start, chosen, resolved.settings, builder),
             policies=policies,
             resolved=resolved,
-            broad_share=broad_share,
+            broad_share=chosen["broad_share"],
             maps_names=given.mapping_rules is not None,
         )
 
-    rebuild = rebuild_of(chosen)
-    return do_night(context, intake, replaying, options_of, lock_timeout, rebuild)
+    return do_night(context, intake, replaying, options_of, chosen["lock_timeout"], rebuild)
 
 
 def do_night(
@@ -218,12 +205,12 @@ def report_formats(text: str) -> tuple[str, ...]:
         UsageError: an unknown one, or none.
     """
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
-    unknown = [name for name in names if name not in (*FORMATS, _EVERY)]
+    unknown = [name for name in names if name not in (*FORMATS, EVERY)]
     if unknown or not names:
         raise UsageError(
-            f"Unknown --report-formats {text!r}. Formats: {', '.join(FORMATS)}, or {_EVERY}."
+            f"Unknown --report-formats {text!r}. Formats: {', '.join(FORMATS)}, or {EVERY}."
         )
-    return FORMATS if _EVERY in names else names
+    return FORMATS if EVERY in names else names
 
 
 def _write(
@@ -238,6 +225,3 @@ def _write(
         with connect(published) as connection:
             report = gather(connection, published, result.summary, has_access=HTML in forms)
         yield from write_reports(report, chosen["report_dir"], forms, chosen["fail_on"])
-
-
-_EVERY: Final = "all"

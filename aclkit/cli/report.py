@@ -64,7 +64,7 @@ alert_options: Callable[[_Command], _Command] = together(
 )
 """Options of whatever sends an alert; ``webhook_of`` reads them."""
 
-_EVERY: Final = "all"
+EVERY: Final = "all"
 
 
 def webhook_of(chosen: dict[str, Any]) -> Webhook | None:
@@ -108,7 +108,7 @@ def judge_of(chosen: dict[str, Any]) -> Judge | None:
 @click.option(
     "--format",
     "forms",
-    type=click.Choice([*FORMATS, _EVERY]),
+    type=click.Choice([*FORMATS, EVERY]),
     multiple=True,
     help="Format. Repeatable with --output-dir. Default: html.",
 )
@@ -142,7 +142,7 @@ def report(
     which no cell is a formula. With --baseline or --mutes, each finding has a state: new, known,
     muted or fixed.
     """
-    wanted = FORMATS if _EVERY in forms else forms or (HTML,)
+    wanted = FORMATS if EVERY in forms else forms or (HTML,)
     if output is not None and output_dir is not None:
         raise UsageError("Pass --output or --output-dir, not both.")
     if len(set(wanted)) > 1 and output_dir is None:

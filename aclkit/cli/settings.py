@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from aclkit.cli.command_index import ConfigOption
 from aclkit.errors import UsageError
@@ -16,20 +16,8 @@ Commands = Mapping[str, Mapping[str, ConfigOption]]
 """Command in words → name of an option → the option."""
 
 
-class Config(NamedTuple):
-    """The content of a settings file.
-
-    Attributes:
-        defaults: of options, click's default map.
-        storage: how object storage is reached, see ``runtime.storage_settings``.
-    """
-
-    defaults: dict[str, Any]
-    storage: object
-
-
-def read_config(path: str, commands: Commands) -> Config:
-    """Read a TOML file.
+def read_config(path: str, commands: Commands) -> tuple[dict[str, Any], object]:
+    """Read a TOML file: the defaults of options, click's default map, and its table ``[storage]``.
 
     A key at the top holds for every command that has the option; a table named for a command
     holds for that command, ``[acls.list]`` for a command of a group. Dashes and underscores are
@@ -46,7 +34,7 @@ def read_config(path: str, commands: Commands) -> Config:
     """
     said = parse_toml(read_text(path), path)
     storage = said.pop(SECTION, {})
-    return Config(_defaults(path, said, commands, {}), storage)
+    return _defaults(path, said, commands, {}), storage
 
 
 def _defaults(

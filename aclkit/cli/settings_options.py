@@ -62,7 +62,6 @@ settings_options = together(
         "--semantics",
         type=click.Choice([AUTO, *PRESETS]),
         default=AUTO,
-        show_default=True,
         help="How ACLs are read: as Kafka's brokers do (kafka), or with globs (kip-1042). auto is "
         "kafka until the cluster has a GLOB ACL, then kip-1042.",
     ),

@@ -133,11 +133,12 @@ def _ask_duckdb(context: Context, timeout: float, *, is_prompt: bool) -> _Ask:
 @contextmanager
 def _asking_spark(context: Context, timeout: float, *, is_prompt: bool) -> Iterator[_Ask]:
     # Here, so that a question to DuckDB does not wait for them.
-    from aclkit.cli.session import command_session
+    from aclkit.cli.session import late_session
     from aclkit.warehouse.spark_tables import open_with_spark
 
     warehouse = context.asked_warehouse()
-    with command_session(context, "sql") as spark:
+    with late_session(context, "sql") as start:
+        spark = start()
         tables = open_with_spark(spark, warehouse)
 
         def ask(statement: str) -> None:
