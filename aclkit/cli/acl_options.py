@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import click
@@ -75,11 +76,8 @@ ignored_options: Final = together(
 )
 
 
-def acl_options(command: Command) -> Command:
-    """Give a command kafka-acls' options for resources and entries, as its argument ``options``."""
-    return together(*_RESOURCE, *_ENTRY)(gathered("options", AclOptions, command))
+resource_options: Final = together(*_RESOURCE, partial(gathered, "options", AclOptions))
+"""kafka-acls' options for resources, handed to a command as its argument ``options``."""
 
-
-def resource_options(command: Command) -> Command:
-    """Give a command kafka-acls' options for resources only, as its argument ``options``."""
-    return together(*_RESOURCE)(gathered("options", AclOptions, command))
+acl_options: Final = together(*_RESOURCE, *_ENTRY, partial(gathered, "options", AclOptions))
+"""The same, and those for entries."""

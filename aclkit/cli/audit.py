@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import click
-import duckdb
 
 from aclkit.answer.text import lay_out
 from aclkit.audit.findings.baseline import (
@@ -218,7 +217,7 @@ def _check_kinds(kinds: Sequence[str]) -> None:
             )
 
 
-def _read(opened: Opened[duckdb.DuckDBPyConnection], kinds: Sequence[str]) -> list[Finding]:
+def _read(opened: Opened, kinds: Sequence[str]) -> list[Finding]:
     """Read the findings in force, of some kinds only if any are given."""
     found = fetch(opened.tables, _FINDINGS, [opened.cluster_id, len(kinds), list(kinds)])
     return list(map(finding_of, found))

@@ -33,7 +33,6 @@ from aclkit.model.resource import Resource
 from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.can import NEEDED, UNKNOWN, check_all
 from aclkit.questions.query.can_answer import Asked, can_answer
-from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.tasks import TASKS, Need, TaskOptions, covers_of, needs_of
 from aclkit.questions.query.why import explain_why
@@ -73,7 +72,7 @@ def _access_arguments(**operation: Any) -> Callable[[Callable[..., Any]], Callab
         click.argument("operation", **operation),
         click.argument("resource", shell_complete=complete_resource),
         option("--host", metavar="IP", help="Client IP address. Default: one that no ACL names."),
-        lambda command: gathered("access", AccessQuestion, command),
+        partial(gathered, "access", AccessQuestion),
     )
 
 
@@ -121,7 +120,7 @@ def can(context: Context, /, access: AccessQuestion, options: TaskOptions, *, qu
     task = access.operation.lower() if access.operation.lower() in TASKS else None
     needs = _needs(task, access, options)
     with context.open(NEEDED) as opened:
-        answer = check_all(Where(*opened.where), opened.run, principal, needs, access.host)
+        answer = check_all(opened.where, opened.run, principal, needs, access.host)
     asked = Asked(answer, task, access.resource, tuple(covers_of(task, options)) if task else ())
     if not quiet or context.known_only:
         tell_unknown(context, answer.unknown)

@@ -21,6 +21,7 @@ from click.shell_completion import (
     split_arg_string,
 )
 
+from aclkit.cli.context import Context
 from aclkit.cli.discover_warehouse import find
 from aclkit.cli.help import command
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -161,7 +162,7 @@ def _names(ctx: click.Context, query: str, values: list[str | None], begun: str)
         from aclkit.warehouse.duck import connect
         from aclkit.warehouse.published import open_warehouse
 
-        named: str | None = ctx.find_root().params.get("warehouse")
+        named = ctx.ensure_object(Context).warehouse
         found = None if named else find(ctx)
         with connect(open_warehouse(found.warehouse if found else named), _NAMES_ONLY) as tables:
             given = [*values, begun, PLAIN, MOST]

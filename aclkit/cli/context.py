@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -27,11 +27,11 @@ from aclkit.warehouse.location import Location
 if TYPE_CHECKING:
     import duckdb
 
+    from aclkit.questions.query.decisions import Where
     from aclkit.warehouse.job_run import PublishedRun
     from aclkit.warehouse.published import AsOf, Published
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_Tables = TypeVar("_Tables", covariant=True)
 _EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
 
 
@@ -97,16 +97,19 @@ class Context:
         Raises:
             UsageError: neither.
         """
-        if self.warehouse is None:
-            ctx = click.get_current_context()
-            found = find(ctx)
-            if found is None:
-                raise none_named()
+        if (warehouse := self.find_warehouse()) is None:
+            raise none_named()
+        self._reach(Location(warehouse))
+        return warehouse
+
+    def find_warehouse(self) -> str | None:
+        """Return the warehouse that was named, or found where it is asked; None if neither."""
+        ctx = click.get_current_context()
+        if self.warehouse is None and (found := find(ctx)) is not None:
             ctx.with_resource(storage_said(found.storage, found.where))
             self.warehouse, self.cluster = found.warehouse, self.cluster or found.cluster
             self.max_age = self.max_age or found.max_age
             tell(found.words)
-        self._reach(Location(self.warehouse))
         return self.warehouse
 
     def _reach(self, place: Location) -> None:
@@ -120,9 +123,7 @@ class Context:
     # What opens tables is imported late: help and ``aclkit sql`` need none of it.
 
     @contextmanager
-    def open(
-        self, holding: Mapping[str, Mapping[str, str]] = _EVERYTHING
-    ) -> Iterator[Opened[duckdb.DuckDBPyConnection]]:
+    def open(self, holding: Mapping[str, Mapping[str, str]] = _EVERYTHING) -> Iterator[Opened]:
         """Open what is published; ``holding``: see ``duck.connect``."""
         from aclkit.warehouse.duck import connect
         from aclkit.warehouse.published import open_warehouse, resolve_cluster
@@ -183,17 +184,19 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened(Generic[_Tables]):
+class Opened:
     """A warehouse that was opened for a question about one cluster."""
 
     published: Published
     cluster_id: str
-    tables: _Tables
+    tables: duckdb.DuckDBPyConnection
 
     @property
-    def where(self) -> tuple[_Tables, Published, str]:
+    def where(self) -> Where:
         """Where a question is asked: its first arguments."""
-        return self.tables, self.published, self.cluster_id
+        from aclkit.questions.query.decisions import Where
+
+        return Where(self.tables, self.published, self.cluster_id)
 
     @property
     def run(self) -> PublishedRun:

@@ -19,10 +19,8 @@ import click
 
 from aclkit.answer.document import Answer, Item, Items
 from aclkit.cli.context import Context, format_option
-from aclkit.cli.discover_warehouse import find
 from aclkit.cli.help import command
 from aclkit.cli.options import option, timeout_option
-from aclkit.cli.output import tell
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.runtime.deadline import Deadline, start
 from aclkit.runtime.environment import (
@@ -36,7 +34,6 @@ from aclkit.runtime.environment import (
     room_at,
 )
 from aclkit.runtime.memory import heap_size, memory_limit
-from aclkit.runtime.storage_settings import storage_said
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.lock import lock_holder
@@ -335,14 +332,9 @@ def doctor(
     run would have (2, 3 or 4); the highest wins.
     """
     context: Context = ctx.obj
-    warehouse = context.warehouse
-    if warehouse is None and (found := find(ctx)) is not None:
-        ctx.with_resource(storage_said(found.storage, found.where))
-        warehouse = found.warehouse
-        tell(found.words)
     nightly = (ctx.find_root().default_map or {}).get("run", {})
     around = CheckContext(
-        warehouse=warehouse,
+        warehouse=context.find_warehouse(),
         sources=source or nightly.get("source", ()),
         command_config=command_config or nightly.get("command_config"),
         seconds=timeout,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import click
@@ -34,20 +35,17 @@ class Gate:
     budget: Budget
 
 
-def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Hand a command ``--fail-on`` and the budget of exact answers, as its ``gate``."""
-    return together(
-        option(
-            "--fail-on",
-            type=click.Choice([GAINED, LOST, ANY]),
-            help="Exit code 1 where access is gained, lost, or either, of any name; or not known.",
-        ),
-        budget_options,
-    )(gathered("gate", Gate, command))
-
-
 effect_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
-    format_option, gate_options, retired_engine_option, click.pass_obj
+    format_option,
+    option(
+        "--fail-on",
+        type=click.Choice([GAINED, LOST, ANY]),
+        help="Exit code 1 where access is gained, lost, or either, of any name; or not known.",
+    ),
+    budget_options,
+    partial(gathered, "gate", Gate),
+    retired_engine_option,
+    click.pass_obj,
 )
 """What every command takes that shows an effect."""
 

@@ -17,7 +17,7 @@ import click
 
 import aclkit
 from aclkit.cli.command_index import read_index
-from aclkit.cli.context import Context
+from aclkit.cli.context import Context, kept
 from aclkit.cli.lazy_group import LazyGroup, Sections
 from aclkit.cli.options import flag, option, parse_age
 from aclkit.cli.output import flush_output, is_unread, tell, tell_error
@@ -36,7 +36,7 @@ _ELSEWHERE: Final = {
     "show": ("questions", "show"), "why": ("can", "why"), "history": ("can", "history"),
     "assert": ("assertions", "assert_"), "run": ("nightly", "run"),
     "maintain": ("maintain", "maintain_"), "help": ("help", "help_"),
-    "alert": ("report", "alert"), "diff": ("effect", "diff"),
+    "alert": ("report", "alert"), "demo": ("nightly", "demo"), "diff": ("effect", "diff"),
 }  # fmt: skip
 """Module and function of commands that are not in a module of their own name."""
 
@@ -200,8 +200,8 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     context_settings={"help_option_names": ["--help"], "max_content_width": 100},
 )
 @click.version_option(aclkit.__version__, "--version", "-V", prog_name="aclkit")
-@option("--warehouse", metavar="DIR", help="Folder of the warehouse.")
-@option("--cluster", metavar="ID", help="Cluster id, if the warehouse has several.")
+@kept("--warehouse", "Folder of the warehouse.", metavar="DIR")
+@kept("--cluster", "Cluster id, if the warehouse has several.", metavar="ID")
 @option(
     "--config",
     metavar="FILE.toml",
@@ -232,18 +232,15 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     "--assume-single-writer",
     "Allow object stores without conditional writes. Make sure only one run writes at a time.",
 )
-@option("--verbose", "-v", is_flag=True, help="Show Spark's log and object-store requests.")
+@kept("--verbose", "Show Spark's log and object-store requests.", "-v", is_flag=True)
 @click.pass_context
 def cli(
     ctx: click.Context,
-    warehouse: str | None,
-    cluster: str | None,
     max_age: str | None,
     file_mode: str | None,
     file_group: str | None,
     *,
     assume_single_writer: bool,
-    verbose: bool,
 ) -> None:
     """Show who can do what on a Kafka cluster, and which ACL decides.
 
@@ -264,20 +261,16 @@ def cli(
         if name.startswith("ACLKIT_") and not _is_utf8(value):
             raise UsageError(f"{name} is not UTF-8.")
     _tell_retired(name for name in _RETIRED_VARIABLES if name in os.environ)
-    if warehouse is not None and not warehouse.strip():
+    context = ctx.ensure_object(Context)
+    if context.warehouse is not None and not context.warehouse.strip():
         raise UsageError("--warehouse is empty. Pass a folder or a URI.")
     mode = None if file_mode is None else parse_mode(file_mode)
     group = None if file_group is None else parse_group(file_group)
     ctx.with_resource(writing_as(mode, group))
     ctx.with_resource(single_writer_assumed(assume_single_writer))
-    ctx.obj = Context(
-        warehouse=warehouse,
-        cluster=cluster,
-        verbose=verbose,
-        max_age=None if max_age is None else parse_age(max_age),
-    )
-    _tell_progress(is_shared=verbose)
-    if verbose:
+    context.max_age = None if max_age is None else parse_age(max_age)
+    _tell_progress(is_shared=context.verbose)
+    if context.verbose:
         ctx.call_on_close(_tell_requests)
 
 

@@ -26,16 +26,14 @@ from aclkit.cli.suggestions import (
     missing_resource,
     possible_resource,
     star_note,
-    type_intended,
 )
 from aclkit.errors import UsageError
 from aclkit.model.operation import ANY_OPERATION
-from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE, Resource
+from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE, Resource, likely_resource
 from aclkit.questions.query import access
 from aclkit.questions.query.access_answer import what_can_answer, who_can_answer
 from aclkit.questions.query.by_prefix import NEEDED as BY_PREFIX
 from aclkit.questions.query.by_prefix import who_can_prefix
-from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.names import Unknown, is_resource, not_known, unknown_note
 from aclkit.questions.query.prefix_answer import prefix_answer
 
@@ -128,9 +126,7 @@ def who_can(
     if prefix is not None:
         kind = asked_type(resource)
         with context.open(BY_PREFIX) as at:
-            found = who_can_prefix(
-                Where(*at.where), operation, kind, prefix, host=host, decision=decision
-            )
+            found = who_can_prefix(at.where, operation, kind, prefix, host=host, decision=decision)
         tell_state(at.published, found.decided_by)
         context.write(prefix_answer(found, operation, decision))
         return
@@ -203,8 +199,9 @@ def _type_and_resource(text: str | None, principal: str) -> tuple[str | None, Re
     if text in TYPE_OF_WORD and text != "cluster":
         return TYPE_OF_WORD[text], None
     if ":" not in text and text != "cluster":
+        meant = likely_resource(text).removesuffix(":NAME")
         raise UsageError(
-            f"{text!r} is no resource type. Did you mean {type_intended(text)}? Types: "
+            f"{text!r} is no resource type. Did you mean {meant}? Types: "
             f"{', '.join(TYPE_OF_WORD)}; alone, or as TYPE:NAME."
         )
     word = text.partition(":")[0]
@@ -230,11 +227,10 @@ def show(context: Context, name: str) -> None:
     """
     like: list[Resource] = []
     with context.open() as opened:
-        where = Where(*opened.where)
         if name.partition(":")[0] in TYPE_OF_WORD:
-            found = describe_resource(where, possible_resource(name, ANY_OPERATION))
+            found = describe_resource(opened.where, possible_resource(name, ANY_OPERATION))
         else:
-            found = describe_principal(where, taken_principal(name))
+            found = describe_principal(opened.where, taken_principal(name))
             if found.access.unknown:
                 named = (Resource(kind, name) for kind in WORD_OF_TYPE)
                 like = [r for r in named if is_resource(opened.tables, opened.cluster_id, r)]

@@ -53,18 +53,14 @@ def _defaults(
     for known in commands.values():
         _refuse_other_types(where, own, known)
     values = {**inherited, **own}
-    defaults: dict[str, Any] = _of_command(values, commands[""])
+    options = commands[""]
+    defaults = {options[key].parameter: value for key, value in values.items() if key in options}
     for plain, name in tables.items():
         inner = content.get(plain, {})
         if not isinstance(inner, dict):
             raise UsageError(f"{where}: [{name}] must be a table, not {inner!r}.")
         defaults[name] = _defaults(f"{where}: [{name}]", inner, below[name], values)
     return defaults
-
-
-def _of_command(values: Mapping[str, Any], options: Mapping[str, ConfigOption]) -> dict[str, Any]:
-    """Return what a command has an option for, under its parameter's name."""
-    return {options[key].parameter: value for key, value in values.items() if key in options}
 
 
 def _plain(key: str) -> str:

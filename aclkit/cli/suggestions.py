@@ -16,7 +16,6 @@ from aclkit.model.resource import (
     TYPE_OF_WORD,
     WORD_OF_TYPE,
     Resource,
-    likely_resource,
     parse_resource,
 )
 from aclkit.questions.query.tasks import TASKS
@@ -136,15 +135,6 @@ _LEGAL: Final = {
     "TOPIC": ": a topic has up to 249 ASCII letters, digits, '.', '_' and '-'",
     "USER": ": a user is a principal such as User:alice",
 }
-
-
-def type_intended(text: str) -> str:
-    """Return the type, or the resource, that a word without a colon most likely stands for.
-
-    >>> type_intended("topics"), type_intended("Group"), type_intended("payments")
-    ('topic', 'group', 'topic:payments')
-    """
-    return likely_resource(text).removesuffix(":NAME")
 
 
 def check_order(command: str, **words: str) -> None:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Final
 
 import click
-import duckdb
 
 from aclkit.answer.document import Answer, Part, Table
 from aclkit.answer.rows import as_objects
@@ -140,7 +139,7 @@ def _sample(size: int | None, seed: int | None) -> Sample:
 
 
 def _verify(
-    opened: Opened[duckdb.DuckDBPyConnection],
+    opened: Opened,
     acls: Mapping[str | None, Acl],
     version: str,
     sample: Sample | None,
