@@ -42,11 +42,7 @@ from aclkit.warehouse.storage import newest_version
 @lock_timeout_option
 @click.pass_obj
 def add_acls(
-    context: Context,
-    /,
-    options: AclOptions,
-    lock_timeout: float,
-    **chosen: object,
+    context: Context, /, options: AclOptions, lock_timeout: float, **chosen: object
 ) -> None:
     """Add ACLs to a warehouse, not to a cluster.
 
@@ -81,13 +77,7 @@ def add_acls(
 @lock_timeout_option
 @click.pass_obj
 def remove_acls(
-    context: Context,
-    /,
-    options: AclOptions,
-    lock_timeout: float,
-    *,
-    force: bool,
-    **chosen: object,
+    context: Context, /, options: AclOptions, lock_timeout: float, *, force: bool, **chosen: object
 ) -> None:
     """Remove ACLs from a warehouse, not from a cluster.
 
@@ -175,10 +165,7 @@ def _confirm(change: AclChange) -> None:
 
 
 def _write(
-    context: Context,
-    job: str,
-    decide: Callable[[Sequence[Acl]], AclChange],
-    lock_timeout: float,
+    context: Context, job: str, decide: Callable[[Sequence[Acl]], AclChange], lock_timeout: float
 ) -> AclChange:
     """Write a change as one run, the lock taken before anything is read."""
     warehouse = context.require_warehouse()

@@ -47,9 +47,7 @@ FINDINGS_EXIT: Final = 1
 @click.group("audit", cls=Group, invoke_without_command=True)
 @fail_on_option("Exit with code 1 on findings of this severity or higher.")
 @click.option(
-    "--severity",
-    type=click.Choice(SEVERITIES),
-    help="Only findings of this severity or higher.",
+    "--severity", type=click.Choice(SEVERITIES), help="Only findings of this severity or higher."
 )
 @click.option(
     "--kind",

@@ -15,12 +15,7 @@ from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
 from aclkit.cli.options import flag, gathered, option, parse_time, together
 from aclkit.cli.output import tell
-from aclkit.cli.questions import (
-    principal_argument,
-    question_options,
-    taken_principal,
-    tell_unknown,
-)
+from aclkit.cli.questions import principal_argument, question_options, taken_principal, tell_unknown
 from aclkit.cli.suggestions import (
     asked_resource,
     check_order,

@@ -8,12 +8,7 @@ from datetime import datetime
 import click
 import duckdb
 
-from aclkit.audit.reports.changes_answer import (
-    ChangedCell,
-    RunChange,
-    cells_answer,
-    changes_answer,
-)
+from aclkit.audit.reports.changes_answer import ChangedCell, RunChange, cells_answer, changes_answer
 from aclkit.audit.reports.gather_past import read_changes, read_names
 from aclkit.cli.context import Context, format_option, tell_state
 from aclkit.cli.help import command

@@ -310,9 +310,5 @@ def _tell_engine_is_ignored(ctx: click.Context, param: click.Parameter, _: str |
 
 
 retired_engine_option = option(
-    "--engine",
-    type=_ENGINES,
-    hidden=True,
-    expose_value=False,
-    callback=_tell_engine_is_ignored,
+    "--engine", type=_ENGINES, hidden=True, expose_value=False, callback=_tell_engine_is_ignored
 )

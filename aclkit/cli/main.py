@@ -211,9 +211,7 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     help="Read options from a TOML file.",
 )
 @option(
-    "--max-age",
-    metavar="DURATION",
-    help="Warn if the newest run is older: 36h, 2d.  [default: 1d]",
+    "--max-age", metavar="DURATION", help="Warn if the newest run is older: 36h, 2d.  [default: 1d]"
 )
 @option(
     "--file-mode",

@@ -186,11 +186,7 @@ replay_options = together(
     ),
     flag("--strict", "Exit with code 3 if any row is rejected."),
     option("--at", metavar="TIME", help="Time of a listing, ISO 8601. Default: now."),
-    option(
-        "--command-config",
-        metavar="FILE",
-        help="Kafka client .properties for a live source.",
-    ),
+    option("--command-config", metavar="FILE", help="Kafka client .properties for a live source."),
     timeout_option("Time limit for a live source.", 30.0),
     flag("--allow-empty", "Accept a listing without ACLs: it removes all known ones."),
 )

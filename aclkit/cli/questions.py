@@ -152,11 +152,7 @@ def who_can(
 @_narrowing_options
 @question_options
 def what_can(
-    context: Context,
-    principal: str,
-    resource: str | None,
-    host: str | None,
-    decision: str | None,
+    context: Context, principal: str, resource: str | None, host: str | None, decision: str | None
 ) -> None:
     """List what PRINCIPAL can do, and by which ACL.
 

@@ -14,12 +14,7 @@ import click
 from aclkit.cli.context import Context
 from aclkit.errors import SurroundingsError, first_line
 from aclkit.runtime import signals
-from aclkit.runtime.environment import (
-    full_disk,
-    missing_package,
-    not_installed,
-    write_error,
-)
+from aclkit.runtime.environment import full_disk, missing_package, not_installed, write_error
 from aclkit.runtime.object_stores import is_s3
 from aclkit.runtime.progress import step
 from aclkit.runtime.reachable import require_reachable
@@ -56,11 +51,7 @@ def late_session(context: Context, command: str) -> Iterator[Callable[[], SparkS
             raise not_installed(what, missing_package(error)) from error
 
         with step("Starting Spark"):
-            spark = build_session(
-                f"aclkit {command}",
-                verbose=context.verbose,
-                uris=uris,
-            )
+            spark = build_session(f"aclkit {command}", verbose=context.verbose, uris=uris)
         signals.install()
         return spark
 
@@ -93,11 +84,7 @@ def _uris(context: Context) -> Iterator[str]:
 
 @contextmanager
 def command_run(
-    context: Context,
-    job: str,
-    lock_timeout: float,
-    *,
-    rebuild: Rebuild | None = None,
+    context: Context, job: str, lock_timeout: float, *, rebuild: Rebuild | None = None
 ) -> Iterator[Run]:
     """Begin a run of a command: the lock first, which may be another's; Spark starts if needed."""
     warehouse = context.require_warehouse()

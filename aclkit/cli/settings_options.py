@@ -37,11 +37,7 @@ principal_options = together(
 )
 
 settings_options = together(
-    option(
-        "--super-users",
-        metavar="'TYPE:NAME;…'",
-        help="super.users of the brokers.",
-    ),
+    option("--super-users", metavar="'TYPE:NAME;…'", help="super.users of the brokers."),
     option(
         "--no-super-users",
         is_flag=True,
@@ -121,8 +117,7 @@ def given_settings(chosen: dict[str, Any]) -> GivenSettings:
     """
     text, allow_everyone = said_super_users(chosen), chosen["allow_everyone"]
     given = GivenSettings(
-        super_users=None if text is None else parse_super_users(text),
-        allow_everyone=allow_everyone,
+        super_users=None if text is None else parse_super_users(text), allow_everyone=allow_everyone
     )
     if not (file := chosen["server_properties"]):
         return given

@@ -12,12 +12,7 @@ from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.enums import AclOperation
 from aclkit.model.phrases import most_like
-from aclkit.model.resource import (
-    TYPE_OF_WORD,
-    WORD_OF_TYPE,
-    Resource,
-    parse_resource,
-)
+from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE, Resource, parse_resource
 from aclkit.questions.query.tasks import TASKS
 from aclkit.rules.decide.request_names import (
     AskedRequest,
