@@ -115,7 +115,7 @@ def audit(
         ids = sorted({each for finding in findings for each in finding.acl_ids})
         acls = {a.acl_id: a for a in acls_in_force(opened.tables, opened.run, ids).values()}
     tell_state(opened.published, opened.run)
-    if opened.run.job != _NIGHTLY:
+    if opened.run.job != "run":
         tell(_HALF)
     if baseline_file is not None:
         write_atomically(baseline_file, render_baseline(findings, opened.cluster_id, seen))
@@ -193,7 +193,6 @@ def _day(text: str) -> date:
     return day
 
 
-_NIGHTLY: Final = "run"
 _HALF: Final = (
     "These decisions are of materialize, which finds only how ACLs are read. "
     "For all findings: aclkit run"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 from click.core import ParameterSource
@@ -16,9 +16,8 @@ from aclkit.answer.document import Answer
 from aclkit.answer.render import FORMATS, PROGRAMS, TABLE, Form, is_rows, render
 from aclkit.answer.text import Layout
 from aclkit.cli.discover_warehouse import find, none_named
-from aclkit.cli.options import age_words, option, together
-from aclkit.cli.output import tell, tell_all
-from aclkit.cli.screen import deliver, layout_of
+from aclkit.cli.options import F, age_words, option, together
+from aclkit.cli.output import deliver, layout_of, tell, tell_all
 from aclkit.errors import UsageError
 from aclkit.runtime.storage_settings import storage_said
 from aclkit.runtime.uri import has_password
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from aclkit.warehouse.job_run import PublishedRun
     from aclkit.warehouse.published import AsOf, Published
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 _EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
 
 
@@ -104,9 +102,8 @@ class Context:
 
     def find_warehouse(self) -> str | None:
         """Return the warehouse that was named, or found where it is asked; None if neither."""
-        ctx = click.get_current_context()
-        if self.warehouse is None and (found := find(ctx)) is not None:
-            ctx.with_resource(storage_said(found.storage, found.where))
+        if self.warehouse is None and (found := find(click.get_current_context())) is not None:
+            click.get_current_context().with_resource(storage_said(found.storage, found.where))
             self.warehouse, self.cluster = found.warehouse, self.cluster or found.cluster
             self.max_age = self.max_age or found.max_age
             tell(found.words)
@@ -223,7 +220,7 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(filter(None, (name.strip() for name in text.split(","))))
 
 
-def kept(name: str, text: str, *more: str, **settings: object) -> Callable[[_Command], _Command]:
+def kept(name: str, text: str, *more: str, **settings: object) -> Callable[[F], F]:
     """Declare an option that the context keeps, so that no command takes it."""
     return option(name, *more, help=text, expose_value=False, **{"callback": keep, **settings})
 
@@ -258,7 +255,7 @@ def _is_typed(ctx: click.Context, param: click.Parameter) -> bool:
 _SHORT_FORMAT: Final = "aclkit.cli.context.short_format"
 
 
-def formats(*names: str, default: str = TABLE, text: str) -> Callable[[_Command], _Command]:
+def formats(*names: str, default: str = TABLE, text: str) -> Callable[[F], F]:
     """Return ``--format`` of some formats, and how it is shown; ``Context.write`` follows them."""
     return together(
         # Before --format, whose value depends on it.

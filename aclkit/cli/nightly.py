@@ -37,10 +37,9 @@ from aclkit.cli.options import (
     rebuild_options,
     replay_options,
 )
-from aclkit.cli.output import tell, write_lines
+from aclkit.cli.output import is_terminal, tell, write_lines
 from aclkit.cli.replay import asked, intake_of
 from aclkit.cli.report import EVERY, alert_options, telling_failures, webhook_of
-from aclkit.cli.screen import is_terminal
 from aclkit.cli.session import late_session
 from aclkit.cli.settings_options import (
     builder_of,

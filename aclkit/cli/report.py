@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
@@ -33,9 +33,7 @@ from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.findings import NEVER, SEVERITIES
 from aclkit.runtime.atomic_file import write_atomically
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-alert_options: Callable[[_Command], _Command] = together(
+alert_options = together(
     option(
         "--alert-webhook-file",
         metavar="FILE",

@@ -83,8 +83,7 @@ def _refuse_other_types(
     where: str, found: Mapping[str, Any], options: Mapping[str, ConfigOption]
 ) -> None:
     for key, value in found.items():
-        option = options.get(key)
-        if option is None:
+        if (option := options.get(key)) is None:
             continue
         if option.is_list != isinstance(value, list):
             wanted = f"a list, each of it {option.takes}" if option.is_list else option.takes
