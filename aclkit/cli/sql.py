@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -108,15 +108,12 @@ def _asking(
 
 
 def _ask_duckdb(context: Context, timeout: float, *, is_prompt: bool) -> _Ask:
-    layout = context.layout
     question = SqlQuestion(
         warehouse=context.asked_warehouse(),
         statement="",
         output_format=context.output_format,
         columns=context.columns,
-        width=None if layout.is_wide else layout.width,
-        has_colour=layout.has_colour,
-        limit=layout.limit,
+        layout=asdict(context.layout),
         has_count=is_prompt,
     )
 
