@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
@@ -178,7 +177,9 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
     requests need more than this access, which brokers decide differently, and whether KIP-1042
     would decide differently.
     """
-    moment = _moment(at_offset, at)
+    if at_offset is not None and at is not None:
+        raise UsageError("Pass --at-offset or --at, not both.")
+    moment = at_offset if at is None else parse_time(at)
     resource = access.about("why")
     operation, sent = operation_or_request(access.operation, resource.resource_type)
     principal, request = access.of_whom, sent.request if sent else None
@@ -218,10 +219,3 @@ def history(context: Context, access: AccessQuestion) -> None:
     tell_unknown(context, answer.unknown)
     tell_state(opened.published, answer.run)
     context.write(history_answer(answer))
-
-
-def _moment(at_offset: int | None, at: str | None) -> int | datetime | None:
-    """Return the moment that is asked about."""
-    if at_offset is not None and at is not None:
-        raise UsageError("Pass --at-offset or --at, not both.")
-    return at_offset if at is None else parse_time(at)
