@@ -20,22 +20,13 @@ baseline_options = together(
         metavar="FILE.json",
         help="Known findings, which do not fail. See audit --write-baseline.",
     ),
-    option(
-        "--mutes",
-        metavar="FILE.toml",
-        help="Accepted findings with owner and expiry date.",
-    ),
+    option("--mutes", metavar="FILE.toml", help="Accepted findings with owner and expiry date."),
 )
 
 
 def fail_on_option(text: str) -> Callable[[F], F]:
     """Return the option ``--fail-on``."""
-    return option(
-        "--fail-on",
-        type=click.Choice([*SEVERITIES, NEVER]),
-        default="high",
-        help=text,
-    )
+    return option("--fail-on", type=click.Choice([*SEVERITIES, NEVER]), default="high", help=text)
 
 
 def read_baseline(path: str | None) -> dict[str, Known]:
