@@ -7,7 +7,7 @@ follows fails once that version is not the newest: deltalake never overwrites a 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypedDict
@@ -334,23 +334,19 @@ def write_checkpoint(uri: str) -> None:
     DeltaTable(uri).create_checkpoint()
 
 
-class Told(TypedDict):
-    """The arguments of every change of a table."""
+def change_table(uri: str, commit: Commit, change: Callable[..., object]) -> None:
+    """Change a table that is there in one commit, which keeps the log whatever is set.
 
-    commit_properties: CommitProperties
-    post_commithook_properties: PostCommitHookProperties
-
-
-@contextmanager
-def changing(uri: str, commit: Commit) -> Iterator[tuple[DeltaTable, Told]]:
-    """Open a table that is there for one commit, which keeps the log whatever is set.
+    Args:
+        uri: the table.
+        commit: the metadata of the commit.
+        change: takes the table, and how deltalake is to commit.
 
     Raises:
         DeltaError: its log cannot be read.
         SurroundingsError: see ``_committing``.
     """
     keeping = PostCommitHookProperties(cleanup_expired_logs=False)
-    told = Told(commit_properties=commit.properties(), post_commithook_properties=keeping)
     found = DeltaTable(uri, version=commit.on)
     with _committing(uri, commit):
-        yield found, told
+        change(found, commit_properties=commit.properties(), post_commithook_properties=keeping)
