@@ -3,7 +3,7 @@
 There are two askers. A question asks what is published, views and all, and may leave the engine
 to its user. A run asks one cluster's rows of tables as it leaves them, and may put others in
 their place: on a local disk by another engine than the one that wrote them, and with no Spark job
-for every question. Both write DuckDB's SQL; for Spark it is written anew (``dialect``).
+for every question. Both write DuckDB's SQL; for Spark it is written anew (``spark_tables``).
 """
 
 from __future__ import annotations
