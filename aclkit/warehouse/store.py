@@ -33,7 +33,6 @@ from aclkit.warehouse.commits import (
     properties_of_new,
     replace_files,
     take_over_files,
-    write_checkpoint,
 )
 from aclkit.warehouse.current_runs import ALL_RUNS, CURRENT_RUNS
 from aclkit.warehouse.duck_beside import ask_files
@@ -354,7 +353,7 @@ class Store:
         They would stay as long as the properties state, and every reader of the table reads them.
         """
         self.set_properties(table, {**KEEPING, "delta.deletedFileRetentionDuration": AT_ONCE})
-        write_checkpoint(self.place.of_table(table))
+        OpenTable(self.place.of_table(table)).create_checkpoint()
         self.set_properties(table, KEEPING)
 
     def _frame(self, table: str, rows: Sequence[Sequence[Any]]) -> DataFrame:
