@@ -1,4 +1,4 @@
-"""Names of published tables → the SQL of each view, in DuckDB's words: see ``dialect``."""
+"""Names of published tables → the SQL of each view, in DuckDB's words: see ``spark_tables``."""
 
 from __future__ import annotations
 
