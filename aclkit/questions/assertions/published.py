@@ -22,7 +22,7 @@ from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.questions.query.names import read_hosts
 from aclkit.rules.names.rows import Rules
 from aclkit.warehouse.acls_in_force import acls_in_force
-from aclkit.warehouse.duck_connection import new_duckdb
+from aclkit.warehouse.duck_beside import new_duckdb
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.sql import fetch
