@@ -130,9 +130,10 @@ def _touched(changes: Iterable[ResourceChange]) -> dict[Key, _Touched]:
     """
     changes = list(changes)
     clusters = sorted({change.cluster for change in changes if change.cluster is not None})
+    every: list[str | None] = [*clusters] or [None]
     found: dict[Key, _Touched] = {}
     for change in changes:
-        for cluster in [change.cluster] if change.cluster is not None else clusters or [None]:
+        for cluster in every if change.cluster is None else [change.cluster]:
             _touch(found, change, cluster)
     return found
 

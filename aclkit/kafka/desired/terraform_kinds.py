@@ -130,6 +130,11 @@ def as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
+def as_text(value: object) -> str:
+    """Return a text of JSON, an empty one for any other value."""
+    return value if isinstance(value, str) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Side:
     """The attributes of a resource before or after a change.
