@@ -83,7 +83,10 @@ KINDS: Final = {kind.name: kind for kind in (MONGEY, CONFLUENT)}
 _PERHAPS: Final = re.compile(
     r"(?:kafka|redpanda|_msk_).*(?:acl|permission)|kubernetes_manifest|kubectl_manifest"
 )
-_REDACTED: Final = re.compile(r"[(\[<{*_]+\s*(?:sensitive|redacted)\b", re.IGNORECASE)
+_REDACTED: Final = re.compile(
+    r"[(\[<{*_]{1,9}\s{0,9}(?:sensitive|redacted|masked)\b|\*{3,}\Z", re.IGNORECASE
+)
+"""What tools write in place of a secret."""
 
 
 def kind_of(resource: Mapping[str, object]) -> tuple[Kind | None, str]:
