@@ -11,29 +11,30 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Kind = Literal["word", "text", "template", "mark", "line", "other", "broken"]
 """``text``: a quoted string without templates; ``template``: another one, or a heredoc;
 ``line``: the end of a line; ``broken``: what is not ended or has an unknown escape."""
 
 _TOKEN: Final = re.compile(
-    r"(?P<space>[ \t\r]+)|(?P<line>\n)|(?P<comment>(?:\#|//)[^\n]*)|(?P<long>/\*)"
+    r"[ \t\r]*+(?:(?P<line>\n)|(?P<comment>(?:\#|//)[^\n]*)|(?P<long>/\*)"
     r'|(?P<text>")|(?P<heredoc><<-?(?P<end>[A-Za-z_][\w-]*)[ \t\r]*(?=\n))'
-    r"|(?P<word>[^\W\d][\w-]*)|(?P<mark>[{}=\[\]()])|(?P<other>.)"
+    r"|(?P<word>[^\W\d][\w-]*)|(?P<mark>[{}=\[\]()])|(?P<other>.))"
 )
+_LAST: Final = re.compile(r"\n[ \t]*+([\w-]++)[ \t\r]*+(?=\n|\Z)")
+"""A line with one word: what can end a heredoc."""
 _IN_TEXT: Final = re.compile(r'["\\\n]|\$\$?\{|%%?\{')
 _IN_TEMPLATE: Final = re.compile(r'["{}]')
 _ESCAPE: Final = re.compile(
     r'\\(?P<plain>[nrt"\\])|\\u(?P<short>[0-9a-fA-F]{4})|\\U(?P<long>[0-9a-fA-F]{8})'
     r"|(?P<wrong>\\)|\$(?P<dollar>\$\{)|%(?P<percent>%\{)"
 )
+_PLAIN_KINDS: Final[dict[str, Kind]] = {"line": "line", "word": "word", "mark": "mark"}
 _PLAIN: Final = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A part of the text.
 
     Attributes:
@@ -57,14 +58,14 @@ def tokens(text: str) -> Iterator[Token]:
             yield token
             if token.kind == "broken":
                 return
-        line += text.count("\n", at, end)
+        line += 1 if kind == "line" else text.count("\n", at, end)
         at = end
 
 
 def _token(text: str, found: re.Match[str], kind: str, line: int) -> tuple[Token | None, int]:
-    """Return the token that begins here, None for a comment or space, and where it ends."""
+    """Return the token that begins here, None for a comment, and where it ends."""
     end = found.end()
-    if kind in ("space", "comment"):
+    if kind == "comment":
         return None, end
     if kind == "long":
         close = text.find("*/", end)
@@ -72,12 +73,12 @@ def _token(text: str, found: re.Match[str], kind: str, line: int) -> tuple[Token
     if kind == "text":
         return _string(text, end, line)
     if kind == "heredoc":
-        last = re.compile(rf"\n[ \t]*{re.escape(found['end'])}[ \t\r]*(?=\n|\Z)").search(text, end)
+        marks = _LAST.finditer(text, end)
+        last = next((each for each in marks if each[1] == found["end"]), None)
         if last is None:
             return Token("broken", "<<", line), end
         return Token("template", "<<", line), last.end()
-    names: dict[str, Kind] = {"line": "line", "word": "word", "mark": "mark"}
-    return Token(names.get(kind, "other"), found[0][:60], line), end
+    return Token(_PLAIN_KINDS.get(kind, "other"), found[kind][:60], line), end
 
 
 def _string(text: str, at: int, line: int) -> tuple[Token, int]:

@@ -56,11 +56,16 @@ def of_gap(replaced: Sequence[str]) -> str:
 
 def of_kept(deleting: Sequence[str], holding: Sequence[str]) -> str:
     """Advise on an ACL that is deleted although another resource holds it."""
-    forgotten = " and ".join(f"terraform state rm '{address}'" for address in deleting[:3])
+    what = f"{_these(deleting)} removes the ACL that {_these(holding)} also holds."
+    if any(_is_deposed(address) for address in deleting):
+        return f"{what} Run plan and apply once more afterwards: that creates the ACL again."
+    # Here: of all plans, few need it.
+    from aclkit.kafka.acls.quoting import shell_word
+
+    commands = few(f"terraform state rm {shell_word(address)}" for address in deleting)
     return (
-        f"{_these(deleting)} removes the ACL that {_these(holding)} also holds. To keep the ACL, "
-        f"take the duplicate out of the state instead of destroying it: {forgotten}. To remove "
-        f"the ACL, remove {_these(holding)} too."
+        f"{what} To remove the ACL, remove {_these(holding)} too. To keep it, take the duplicate "
+        f"out of the state instead of destroying it: {commands}"
     )
 
 
@@ -96,8 +101,13 @@ def of_order(steps: Sequence[Step]) -> str:
 
 def _can_move(old: str, new: str) -> bool:
     """Whether a ``moved`` block can name both: two addresses of one type of resource."""
-    is_deposed = any(address.endswith(")") for address in (old, new))
+    is_deposed = _is_deposed(old) or _is_deposed(new)
     return old != new and _type(old) == _type(new) != "" and not is_deposed
+
+
+def _is_deposed(address: str) -> bool:
+    """Whether an address is of an object that waits for its deletion: those end so."""
+    return address.endswith(")")
 
 
 def _type(address: str) -> str:

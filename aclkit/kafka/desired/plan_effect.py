@@ -129,11 +129,11 @@ def _touched(changes: Iterable[ResourceChange]) -> dict[Key, _Touched]:
     Of a resource that left the configuration no file names the cluster: it counts for each one.
     """
     changes = list(changes)
-    named = sorted({change.cluster for change in changes if change.cluster is not None})
-    clusters: Sequence[str | None] = named or [None]
+    clusters = sorted({change.cluster for change in changes if change.cluster is not None})
+    every: list[str | None] = [*clusters] or [None]
     found: dict[Key, _Touched] = {}
     for change in changes:
-        for cluster in clusters if change.cluster is None else [change.cluster]:
+        for cluster in every if change.cluster is None else [change.cluster]:
             _touch(found, change, cluster)
     return found
 

@@ -4,7 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
-from aclkit.kafka.desired import csv_text, terraform_plan
+from aclkit.kafka.desired import (
+    csv_text,
+    gitops,
+    hcl,
+    jikkou,
+    kafka_user,
+    terraform_plan,
+    terraform_state,
+)
 from aclkit.kafka.desired.formats import Format
 
-FORMATS: Final[tuple[Format, ...]] = (*terraform_plan.FORMATS, *csv_text.FORMATS)
+FORMATS: Final[tuple[Format, ...]] = (
+    *terraform_plan.FORMATS,
+    *terraform_state.FORMATS,
+    *gitops.FORMATS,
+    *kafka_user.FORMATS,
+    *jikkou.FORMATS,
+    *csv_text.FORMATS,
+    *hcl.FORMATS,
+)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from aclkit.kafka.desired.terraform_kinds import as_list, as_mapping
+from aclkit.kafka.desired.terraform_kinds import as_list, as_mapping, as_text
 
 _STEP: Final = re.compile(r'(?:^|\.)module\.([^.\[\]"]+)(\[(?:"(?:[^"\\]|\\.)*"|[0-9]+)\])?')
 _TARGET: Final = re.compile(r'([^.\[\]"]+)\.([^.\[\]"]+)(\[(?:"(?:[^"\\]|\\.)*"|[0-9]+)\])?')
@@ -21,7 +21,7 @@ _MARK: Final = re.compile(r"[.\[]")
 _LONGEST: Final = 2_000
 """Characters of a reference in which its beginnings are searched."""
 _OWN_KEY: Final = frozenset(("each.key", "count.index"))
-_MOST_STEPS: Final = 1_000
+_MOST_STEPS: Final = 100
 """References that are followed for one value."""
 
 Path = tuple[str, ...]
@@ -79,7 +79,7 @@ class Configuration:
         actions = as_list(as_mapping(resource.get("change")).get("actions"))
         if "create" not in actions or resource.get("mode", "managed") != "managed":
             return
-        kind, name, address = (f"{resource.get(each)}" for each in ("type", "name", "address"))
+        kind, name, address = (as_text(resource.get(each)) for each in ("type", "name", "address"))
         instances = self._created.setdefault((path, kind, name), {})
         instances[key_text(resource.get("index"))] = address
 
@@ -98,7 +98,9 @@ class Configuration:
         for step in expression:
             value = as_mapping(value).get(step) if isinstance(step, str) else _nth(value, step)
         found = self._follow(scope, _references(value))
-        return found.pop() if len(found) == 1 else f"{resource.get('address')}" if found else None
+        if len(found) > 1:
+            return as_text(resource.get("address"))
+        return found.pop() if found else None
 
     def provider_key(self, resource: Mapping[str, object]) -> str:
         """Return which configuration of its provider a resource uses; empty if that is unknown.
@@ -120,7 +122,7 @@ class Configuration:
         names = tuple(step.partition("[")[0] for step in path)
         if names not in self._resources:
             self._resources[names] = {
-                (f"{each.get('type')}", f"{each.get('name')}"): each
+                (as_text(each.get("type")), as_text(each.get("name"))): each
                 for each in map(as_mapping, as_list(self._module(names).get("resources")))
                 if each.get("mode", "managed") == "managed"
             }

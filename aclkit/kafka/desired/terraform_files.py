@@ -24,6 +24,9 @@ _OF_PLANS: Final = frozenset(
 )  # fmt: skip
 _OF_STATES: Final = frozenset(("format_version", "terraform_version", "values", "checks"))
 
+_VERSIONS: Final = frozenset(("format_version", "plan_format_version"))
+"""The second one is of the redacted plans that HCP Terraform hands out."""
+
 _COLOR: Final = r"(?:\x1b\[[0-9;]*m)*"
 _TEXT: Final = re.compile(
     rf"^[ \t]{{0,4}}{_COLOR}(?:Terraform|OpenTofu) (?:used the selected providers to generate"
@@ -132,7 +135,10 @@ def _versions(
 ) -> Iterator[Problem]:
     for value in objects:
         version = value.get("format_version")
-        if version is None:
+        if "plan_format_version" in value:
+            text = f"This is a redacted plan of HCP Terraform, without values. Run: {HOW}"
+            yield Problem(document.place(), text)
+        elif version is None:
             yield Problem(document.place(), f"This {what} has no format_version. {_NEWER}")
         elif not isinstance(version, str) or version.partition(".")[0] != "1":
             shown = f"'{version[:60]}'" if isinstance(version, str) else "no text"
@@ -152,7 +158,8 @@ def _objects(document: Document) -> list[Mapping[str, object]]:
 def _looks_like(document: Document, keys: frozenset[str]) -> bool:
     """Whether a value has the version of a format and a key of this one."""
     return any(
-        "format_version" in value and not keys.isdisjoint(value) for value in _objects(document)
+        not _VERSIONS.isdisjoint(value) and not keys.isdisjoint(value)
+        for value in _objects(document)
     )
 
 
@@ -176,7 +183,7 @@ def _is_broken(document: Document, *, of_plans: bool) -> bool:
 def _is_raw(document: Document) -> bool:
     """Whether a document is the file of a state, or a backup of one."""
     return any(
-        "lineage" in value and "serial" in value and "version" in value
+        isinstance(value.get("version"), int) and not {"lineage", "serial"}.isdisjoint(value)
         for value in _objects(document)[:1]
     )
 

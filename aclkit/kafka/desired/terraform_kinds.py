@@ -83,7 +83,10 @@ KINDS: Final = {kind.name: kind for kind in (MONGEY, CONFLUENT)}
 _PERHAPS: Final = re.compile(
     r"(?:kafka|redpanda|_msk_).*(?:acl|permission)|kubernetes_manifest|kubectl_manifest"
 )
-_REDACTED: Final = re.compile(r"[(\[<{*_]+\s*(?:sensitive|redacted)\b", re.IGNORECASE)
+_REDACTED: Final = re.compile(
+    r"[(\[<{*_]{1,9}\s{0,9}(?:sensitive|redacted|masked)\b|\*{3,}\Z", re.IGNORECASE
+)
+"""What tools write in place of a secret."""
 
 
 def kind_of(resource: Mapping[str, object]) -> tuple[Kind | None, str]:
@@ -128,6 +131,11 @@ def as_mapping(value: object) -> Mapping[str, object]:
 def as_list(value: object) -> list[object]:
     """Return a list of JSON, an empty one for any other value."""
     return value if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """Return a text of JSON, an empty one for any other value."""
+    return value if isinstance(value, str) else ""
 
 
 @dataclass(frozen=True, slots=True)

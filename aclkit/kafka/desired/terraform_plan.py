@@ -33,6 +33,7 @@ from aclkit.kafka.desired.terraform_kinds import (
     Side,
     as_list,
     as_mapping,
+    as_text,
     cluster_of,
     kind_of,
     read_acl,
@@ -161,7 +162,7 @@ class _Clusters:
             return named
         if kind is CONFLUENT and self._is_unknown(side):
             made = self._configuration.creator(resource, ("kafka_cluster", 0, "id"))
-            return f"<known after apply: {made or resource.get('address')}>"
+            return f"<known after apply: {made or as_text(resource.get('address'))}>"
         key = self._configuration.provider_key(resource)
         return key if key and (self._are_several or "." in key.rpartition(":")[2]) else None
 
@@ -193,8 +194,8 @@ class _Reader:
         """Return the change; two where an ACL moves from one cluster to another one."""
         change = as_mapping(self.resource.get("change"))
         names = as_list(change.get("actions"))
-        actions = tuple(f"{name}" for name in names)
-        if actions not in _ACTIONS or not all(isinstance(name, str) for name in names):
+        actions = tuple(map(as_text, names))
+        if actions not in _ACTIONS:
             self._wrong(
                 f"Unknown actions '{', '.join(actions)[:60]}'. Make the plan with a released "
                 "Terraform or OpenTofu, or update aclkit"
@@ -285,7 +286,7 @@ def _unnamed(changes: Sequence[ResourceChange]) -> list[str]:
 def _notes(plan: Mapping[str, object]) -> Iterator[str]:
     """Yield what a reader must know about a plan, in addition to its changes."""
     drifted = [
-        f"{resource.get('address')}"
+        as_text(resource.get("address"))
         for resource in map(as_mapping, as_list(plan.get("resource_drift")))
         if kind_of(resource)[0] is not None
     ]
@@ -297,7 +298,7 @@ def _notes(plan: Mapping[str, object]) -> Iterator[str]:
     if plan.get("complete") is False:
         yield "This plan is not complete (-target, or deferred changes): more changes can follow."
     literal = [
-        f"{resource.get('address')}"
+        as_text(resource.get("address"))
         for resource in map(as_mapping, as_list(plan.get("resource_changes")))
         if _has_asterisk(resource)
     ]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from aclkit.errors import UsageError
-from aclkit.kafka.desired.model import DesiredAcl, Owner, Part, Place, ResourceChange
+from aclkit.kafka.desired.model import DesiredAcl, Part, Place, ResourceChange
 from aclkit.kafka.desired.plan_effect import (
     PlanEffect,
     absent_after,
@@ -24,6 +24,7 @@ from aclkit.kafka.desired.plan_effect import (
 )
 from aclkit.kafka.desired.read import Desired
 from aclkit.kafka.desired.replacement import off_between
+from aclkit.kafka.desired.user_operator import operator_removes
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
@@ -62,7 +63,7 @@ def apply_desired(
         desired: what the files hold.
         before: the state of the cluster.
         scope: what files without a scope of their own remove.
-        with_operator: Strimzi's User Operator runs, see ``operator_removals``.
+        with_operator: Strimzi's User Operator runs, see ``operator_removes``.
 
     Raises:
         UsageError: there are such files, and no scope; the message shows what each would remove.
@@ -74,7 +75,8 @@ def apply_desired(
     gone = [acl for acl in before.acls.values() if _is_removed(acl, wanted, parts, scope)]
     if with_operator:
         owners = [owner for part in parts for owner in part.owners]
-        gone += [acl for acl in operator_removals(owners, before) if acl.binding not in wanted]
+        besides = operator_removes(owners, before.acls.values())
+        gone += [acl for acl in besides if acl.binding not in wanted]
     changes = [change for part in parts for change in part.changes]
     effects = plan_effects(changes)
     existing = {acl.binding for acl in before.acls.values()}
@@ -152,20 +154,6 @@ def _replaces(part: Part, acl: Acl, scope: Scope | None) -> bool:
     if part.reach == "asked" and scope == "principals":
         return any(acl.principal == each.acl.principal for each in part.acls)
     return part.reach == "asked" and scope == "all"
-
-
-def operator_removals(owners: Iterable[Owner], state: State) -> list[Acl]:
-    """Return what Strimzi's User Operator deletes besides, with a KafkaUser or without.
-
-    It deletes the ACLs of each ``User:`` principal that no KafkaUser owns; other types of
-    principals it never touches.
-    """
-    owned = {name for owner in owners for name in owner.principals}
-    return [
-        acl
-        for acl in state.acls.values()
-        if acl.principal.startswith("User:") and acl.principal not in owned
-    ]
 
 
 def _scopes_sentence(parts: Sequence[Part], before: State) -> str:

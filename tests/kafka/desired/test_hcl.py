@@ -79,6 +79,8 @@ def test_a_pattern_is_literal_by_default():
         "# a comment { \n" + block(),
         block().replace('"kafka_acl"', "kafka_acl"),
         block(ATTRIBUTES.rstrip()),
+        block() + "   ",
+        block() + "\t# end",
         'variable "x" { type = object({ a = string }) }\n' + block(),
         'provider "kafka" {\n  bootstrap_servers = ["${var.a["}"]}:9092"]\n}\n' + block(),
         'output "x" {\n  value = <<-END\n  }}} "\n  END\n}\n' + block(),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from aclkit.kafka.desired.plan_effect import absent_after, during, plan_effects
@@ -103,7 +105,21 @@ def test_an_acl_that_another_resource_keeps_is_removed():
     assert effects(*both) == [
         ("removed-though-kept-by-another", "x", "kafka_acl.a:delete; kafka_acl.b:no-op")
     ]
-    assert "terraform state rm 'kafka_acl.a'" in advice(*both)
+    assert advice(*both).endswith(": terraform state rm kafka_acl.a")
+
+
+def test_a_command_in_an_advice_is_one_for_a_shell():
+    both = gone('kafka_acl.a["it\'s; id"]'), kept("kafka_acl.b")
+    command = advice(*both).partition("destroying it: ")[2]
+    assert shlex.split(command) == ["terraform", "state", "rm", 'kafka_acl.a["it\'s; id"]']
+
+
+def test_a_deposed_object_takes_the_acl_of_its_successor():
+    old = resource("kafka_acl.a", "delete", acl("x"), deposed="1a2b")
+    assert [effect for effect, *_ in effects(old, kept("kafka_acl.a"))] == [
+        "removed-though-kept-by-another"
+    ]
+    assert "apply once more" in advice(old, kept("kafka_acl.a"))
 
 
 def test_an_acl_that_another_resource_creates_has_no_order():

@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from aclkit.errors import DataError
 from aclkit.kafka.desired.model import Document
 from aclkit.kafka.desired.plan_effect import plan_effects
+from aclkit.kafka.desired.read import Asked, read_desired
 from aclkit.kafka.desired.terraform_files import holds_plan
 from aclkit.kafka.desired.terraform_plan import FORMATS, read_plan
 from tests.kafka.desired.terraform_files import (
@@ -207,11 +209,17 @@ def test_what_is_between_plans_is_refused():
     assert SHOW in problem
 
 
-@pytest.mark.parametrize("value", ["(sensitive value)", "(redacted)", "[REDACTED]", "<sensitive>"])
+@pytest.mark.parametrize(
+    "value", ["(sensitive value)", "(redacted)", "[REDACTED]", "<sensitive>", "***"]
+)
 def test_a_redacted_field_is_refused(value):
     [problem] = problems(resource("kafka_acl.a", "create", None, acl(principal=value)))
     assert problem.startswith("plan.json: kafka_acl.a: acl_principal is redacted. ")
     assert "-json-redacted" in problem
+
+
+def test_a_redacted_plan_of_hcp_terraform_is_refused():
+    assert SHOW in refused(json.dumps({"plan_format_version": "1.2", "resource_changes": []}))
 
 
 def test_a_sensitive_field_without_value_is_refused_as_redacted():
@@ -386,6 +394,23 @@ def test_an_acl_that_another_resource_holds_is_a_note_when_it_is_created():
 
 
 # Recognition
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_handed_plan_is_read_from_a_file(tmp_path, encoding):
+    path = tmp_path / "plan"
+    path.write_text(handed("2-plan.json").text, encoding=encoding)
+    desired = read_desired([str(path)], FORMATS, Asked())
+    assert len(desired.acls) == 6
+
+
+def test_all_problems_of_a_file_are_one_error(tmp_path):
+    path = tmp_path / "plan.json"
+    bad = (resource(f"kafka_acl.{name}", "explode", acl(), acl()) for name in "ab")
+    path.write_text(document(plan(*bad)).text, encoding="utf-8")
+    with pytest.raises(DataError) as error:
+        read_desired([str(path)], FORMATS, Asked())
+    assert str(error.value).count("Unknown actions 'explode'") == 2
 
 
 @pytest.mark.parametrize(
