@@ -111,7 +111,7 @@ def _faults(raw: Raw, words: Words) -> Iterator[str]:
             yield f"{called} is longer than a name of Kafka can be (32,767 bytes). Shorten it"
     if raw.principal and split_principal(raw.principal) is None:
         called = raw.names.get("principal", "principal")
-        yield f"{called} {_quoted(raw.principal)} has no type. Write User:{raw.principal}"
+        yield f"{called} {_quoted(raw.principal)} has no type. Write User:{raw.principal[:60]}"
     kind = words.resource_type.get(raw.resource_type)
     if kind == "CLUSTER" and raw.resource_name not in ("", CLUSTER_NAME):
         called = raw.names.get("resource_name", "resource_name")
