@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Final, Literal, Protocol
 
@@ -58,6 +58,9 @@ _NUMBER: Final = re.compile(
 )
 _FORBIDDEN: Final = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+_PAIR: Final = re.compile(
+    r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
 )
 _OTHER_LINE_ENDS: Final = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
 _STAR_KEY: Final = re.compile(r"(?:^|[\s,{])\*:(?:\s|$)")
@@ -132,8 +135,8 @@ def read_yaml(document: Document, problems: list[Problem], notes: list[str]) -> 
         problems: receives what is wrong.
         notes: receives what a reader must know.
     """
-    building = _Building(document, problems)
-    text = document.text
+    document = _without_pairs(document)
+    building, text = _Building(document, problems), document.text
     forbidden = _FORBIDDEN.search(text)
     if forbidden:
         building.refuse(text.count("\n", 0, forbidden.start()) + 1, _control(forbidden[0]))
@@ -146,13 +149,29 @@ def read_yaml(document: Document, problems: list[Problem], notes: list[str]) -> 
     except Exception as error:
         if not _is_of_yaml(error):
             raise
-        building.refuse(*_grammar(error, document))
+        building.refuse(*_grammar(error, building))
     if stars:
         lines = f"line {stars[0]}" if len(set(stars)) == 1 else f"lines {_few(stars)}"
         notes.append(
             f"{document.name}: a key * without quotes on {lines}. Strict YAML parsers refuse it; "
             'write "*":.'
         )
+
+
+def _without_pairs(document: Document) -> Document:
+    r"""Write letters beyond U+FFFF of JSON, which are two escapes there, as YAML does.
+
+    >>> _without_pairs(Document("f", '{"a": "\\ud83d\\udd11"}')).text
+    '{"a": "\\U0001f511"}'
+    """
+    if not document.text.lstrip().startswith(("{", "[")):
+        return document
+    return replace(document, text=_PAIR.sub(_as_yaml, document.text))
+
+
+def _as_yaml(found: re.Match[str]) -> str:
+    high, low = int(found[2], 16), int(found[3], 16)
+    return f"{found[1]}\\U{0x10000 + ((high & 0x3FF) << 10) + (low & 0x3FF):08x}"
 
 
 def _few(lines: Iterable[int]) -> str:
@@ -240,10 +259,11 @@ def _events_with_stars(text: str, stars: list[int]) -> Iterator[_Event]:
         yield loader.get_event()
 
 
-def _grammar(error: Exception, document: Document) -> tuple[int, str]:
+def _grammar(error: Exception, building: _Building) -> tuple[int, str]:
     """Return line and reason of an error of the parser."""
+    document = building.document
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    line = mark.line + 1 if mark else 0
+    line = min(building.line_of(mark), document.text.count("\n") + 1) if mark else 0
     reason = getattr(error, "problem", None) or getattr(error, "context", None)
     reason = reason or getattr(error, "reason", None) or "a character cannot be read"
     template = _template_line(document, line)
@@ -298,8 +318,7 @@ class _Building:
     def refuse(self, line: int, why: str) -> None:
         self.problems.append(Problem(self.document.place(line), why))
 
-    def line(self, event: _Event) -> int:
-        mark = event.start_mark
+    def line_of(self, mark: _Mark) -> int:
         if self.line_ends is None:
             return mark.line + 1
         return bisect_right(self.line_ends, mark.index) + 1
@@ -314,7 +333,7 @@ class _Building:
 
     def node(self, event: _Event, events: Iterator[_Event], depth: int) -> Node:
         """Make the node that begins with an event."""
-        anchor, line = event.anchor, self.line(event)
+        anchor, line = event.anchor, self.line_of(event.start_mark)
         if not hasattr(event, "tag"):
             return self.alias(anchor or "", line)
         tag = event.tag
