@@ -74,7 +74,7 @@ def apply_desired(
     wanted = {acl.binding: acl.acl for part in parts if part.reach != "change" for acl in part.acls}
     gone = [acl for acl in before.acls.values() if _is_removed(acl, wanted, parts, scope)]
     if with_operator:
-        owners = [owner for part in parts for owner in part.owners]
+        owners = [owner for part in parts for owner in (*part.owners, *part.untouched)]
         besides = operator_removes(owners, before.acls.values())
         gone += [acl for acl in besides if acl.binding not in wanted]
     changes = [change for part in parts for change in part.changes]
