@@ -1,7 +1,7 @@
 r"""A text in Terraform's language → its tokens, each with its line. Pure.
 
-Only what is needed to find blocks and their plain texts is told apart. Expressions are tokens that
-nobody reads. Each character is visited once.
+Only blocks and their plain texts are needed, so expressions stay a row of tokens. Each character is
+visited once.
 
 Source: HCL Native Syntax Specification. Texts are in Unicode's form NFC, as HCL makes them.
 """

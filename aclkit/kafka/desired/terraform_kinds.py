@@ -82,6 +82,7 @@ KINDS: Final = {kind.name: kind for kind in (MONGEY, CONFLUENT)}
 
 _PERHAPS: Final = re.compile(
     r"(?:kafka|redpanda|_msk_).*(?:acl|permission)|kubernetes_manifest|kubectl_manifest"
+    r"|yandex_mdb_kafka_user"
 )
 _REDACTED: Final = re.compile(
     r"[(\[<{*_]{1,9}\s{0,9}(?:sensitive|redacted|masked)\b|\*{3,}\Z", re.IGNORECASE
@@ -95,8 +96,8 @@ def kind_of(resource: Mapping[str, object]) -> tuple[Kind | None, str]:
     Of a provider's name the last two parts count: the host is another one for OpenTofu, Terraform
     and each mirror.
     """
-    kind_name, mode = resource.get("type"), resource.get("mode", "managed")
-    if not isinstance(kind_name, str) or mode != "managed":
+    kind_name = resource.get("type")
+    if not isinstance(kind_name, str) or resource.get("mode") in ("data", "ephemeral"):
         return None, ""
     kind = KINDS.get(kind_name)
     if kind is None:

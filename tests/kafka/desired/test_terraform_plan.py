@@ -6,10 +6,8 @@ import json
 
 import pytest
 
-from aclkit.errors import DataError
 from aclkit.kafka.desired.model import Document
 from aclkit.kafka.desired.plan_effect import plan_effects
-from aclkit.kafka.desired.read import Asked, read_desired
 from aclkit.kafka.desired.terraform_files import holds_plan
 from aclkit.kafka.desired.terraform_plan import FORMATS, read_plan
 from tests.kafka.desired.terraform_files import (
@@ -56,6 +54,11 @@ def test_handed_plans_have_the_handed_effects(step):
     assert [(each.effect, *row(each.acl), each.by) for each in effects] == rows(
         f"{step}-effect.tsv"
     )
+
+
+@pytest.mark.parametrize("mode", ["managed", None, "other", []])
+def test_each_mode_but_data_is_read(mode):
+    assert len(read(resource("kafka_acl.a", "create", None, acl(), mode=mode)).changes) == 1
 
 
 def test_each_resource_is_one_change_in_the_order_of_the_file():
@@ -394,23 +397,6 @@ def test_an_acl_that_another_resource_holds_is_a_note_when_it_is_created():
 
 
 # Recognition
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_a_handed_plan_is_read_from_a_file(tmp_path, encoding):
-    path = tmp_path / "plan"
-    path.write_text(handed("2-plan.json").text, encoding=encoding)
-    desired = read_desired([str(path)], FORMATS, Asked())
-    assert len(desired.acls) == 6
-
-
-def test_all_problems_of_a_file_are_one_error(tmp_path):
-    path = tmp_path / "plan.json"
-    bad = (resource(f"kafka_acl.{name}", "explode", acl(), acl()) for name in "ab")
-    path.write_text(document(plan(*bad)).text, encoding="utf-8")
-    with pytest.raises(DataError) as error:
-        read_desired([str(path)], FORMATS, Asked())
-    assert str(error.value).count("Unknown actions 'explode'") == 2
 
 
 @pytest.mark.parametrize(
