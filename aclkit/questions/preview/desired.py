@@ -20,7 +20,6 @@ from aclkit.kafka.desired.plan_effect import (
     PlanEffect,
     absent_after,
     plan_effects,
-    plan_notes,
 )
 from aclkit.kafka.desired.read import Desired
 from aclkit.kafka.desired.replacement import off_between
@@ -87,7 +86,7 @@ def apply_desired(
         after=after,
         moment=_moment(after, changes, existing),
         effects=effects,
-        notes=[*desired.notes, *plan_notes(changes), *_disagreements(desired, existing)],
+        notes=[*desired.notes, *_disagreements(desired, existing)],
         places=grouped((acl.binding, acl.place) for acl in _held(parts)),
     )
 
