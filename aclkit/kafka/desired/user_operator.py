@@ -1,12 +1,13 @@
-"""What the User Operator of Strimzi removes in addition to what its KafkaUsers say. Pure."""
+"""What the User Operator of Strimzi does in addition to what single KafkaUsers say. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
-from aclkit.kafka.desired.model import Owner
+from aclkit.kafka.acls.common import is_common
+from aclkit.kafka.desired.model import Owner, Part, Place, Problem
 from aclkit.model.acl import Acl
 
 _IGNORED: Final = ("*", "ANONYMOUS")
@@ -27,6 +28,39 @@ def operator_removes(owners: Iterable[Owner], acls: Iterable[Acl]) -> list[Acl]:
     """
     owned = {principal for owner in owners for principal in owner.principals}
     return [acl for acl in acls if acl.principal not in owned and _is_users(acl.principal)]
+
+
+def operator_cannot_read(acls: Iterable[Acl]) -> list[Acl]:
+    """Return the ACLs of users at which the operator's cache stops, and with it all its work.
+
+    These are such as Strimzi has no word for: resources DELEGATION_TOKEN and USER, operations of
+    tokens and of two-phase commits. Source: AclCache and SimpleAclRule.fromAclBinding.
+    """
+    return [acl for acl in acls if acl.principal.startswith("User:") and not is_common(acl)]
+
+
+def users_twice(parts: Iterable[Part]) -> list[Problem]:
+    """Return a problem for each KafkaUser of a cluster that several files have.
+
+    Inside one file its reader finds them.
+    """
+    first: dict[tuple[str | None, tuple[str, ...]], Place] = {}
+    problems = []
+    for part in parts:
+        owners = {(each.cluster, each.principals): each.place for each in _owners(part)}
+        for key, place in owners.items():
+            if key in first:
+                name = key[1][0].removeprefix("User:")
+                text = f"The KafkaUser '{name}' is in {first[key]} too. Remove one of them"
+                problems.append(Problem(place, text))
+        for key, place in owners.items():
+            first.setdefault(key, place)
+    return problems
+
+
+def _owners(part: Part) -> Iterator[Owner]:
+    yield from part.owners
+    yield from part.untouched
 
 
 def _is_users(principal: str) -> bool:

@@ -126,7 +126,7 @@ class Fields:
 
     def _refuse_kind(self, node: Node | None, called: str, line: int, wanted: str) -> None:
         if node is None:
-            self.refuse(line, f"{called} is missing. Write it: {wanted}")
+            self.refuse(line, f"{called} is missing. Write {wanted}")
         elif isinstance(node, Scalar) and node.is_template:
             self.refuse(node.line, f"{called}: {TEMPLATE}")
         elif isinstance(node, Scalar) and node.kind == "null":

@@ -13,8 +13,7 @@ from aclkit.kafka.acls.common import is_common
 from aclkit.kafka.acls.strimzi import render_kafka_users
 from aclkit.kafka.desired.kafka_user import FORMATS, read
 from aclkit.kafka.desired.kubernetes import holds_resources as holds
-from aclkit.kafka.desired.model import Document, Owner, Place
-from aclkit.kafka.desired.user_operator import operator_removes
+from aclkit.kafka.desired.model import Document
 from tests.factories import acl
 from tests.kafka.desired.yaml_files import bindings_of, document_of, problems_of, rows_of
 from tests.names import NASTY
@@ -350,27 +349,6 @@ def test_a_file_is_held_by_its_content_a_broken_one_too(text):
 
 def test_a_misspelt_kind_of_strimzis_is_refused():
     assert problems_of(read_text("apiVersion: kafka.strimzi.io/v1\nknid: KafkaUser\n"))
-
-
-def principals(*names):
-    return [acl("t", principal=name, acl_id="") for name in names]
-
-
-def test_an_operator_removes_acls_of_users_without_kafka_user():
-    owner = Owner(("User:mill", "User:CN=mill"), Place("f", 1))
-    acls = principals("User:mill", "User:CN=mill", "User:stranger", "User:CN=stranger")
-    assert [each.principal for each in operator_removes([owner], acls)] == [
-        "User:stranger",
-        "User:CN=stranger",
-    ]
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["User:*", "User:ANONYMOUS", "User:CN=ANONYMOUS", "Group:a", "User:CN=a,O=b", "User:O=b,CN=a"],
-)
-def test_an_operator_leaves_acls_of_other_principals(name):
-    assert not operator_removes([], principals(name))
 
 
 def hostile():
