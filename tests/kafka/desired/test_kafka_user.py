@@ -169,7 +169,9 @@ def test_other_kinds_are_passed_over_and_those_that_stand_for_acls_are_counted()
         ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "{names: {kind: KafkaUser}}"),
         ("v1", "Secret", "{}"),
         ("v1", "ConfigMap", '{a: "apiVersion: kafka.strimzi.io/v1\\nkind: KafkaUser"}'),
-        ("kubernetes.crossplane.io/v1", "Object", "{manifest: {kind: KafkaUser}}"),
+        ("kubernetes.crossplane.io/v1", "Object", "{m: {apiVersion: a/v1, kind: KafkaUser}}"),
+        ("access.strimzi.io/v1", "KafkaAccess", "{user: {kind: KafkaUser, name: a}}"),
+        ("kustomize.config.k8s.io/v1beta1", "Kustomization", "{target: {kind: KafkaUser}}"),
         ("kafka.banzaicloud.io/v1", "KafkaUser", "{}"),
         ("cluster.redpanda.com/v1alpha2", "User", "{}"),
         ("aiven.io/v1alpha1", "KafkaNativeACL", "{}"),
@@ -186,6 +188,7 @@ def test_other_kinds_are_passed_over_and_those_that_stand_for_acls_are_counted()
     assert part.unread == {
         "ConfigMap": 1,
         "Object": 1,
+        "Kustomization": 1,
         "KafkaUser of kafka.banzaicloud.io": 1,
         "User of cluster.redpanda.com": 1,
         "KafkaNativeACL of aiven.io": 1,
@@ -320,6 +323,8 @@ def test_messages_hold_no_long_texts_of_the_file():
     "text",
     [
         "kind: Service\n",
+        "#!/bin/sh\nkubectl apply -f - <<EOF\nkind: KafkaUser\nEOF\n",
+        'resource "kubectl_manifest" "a" {\n  yaml_body = <<EOF\nkind: KafkaUser\nEOF\n}\n',
         "data: {a: b}\n",
         '{"resource_changes": [{"apiVersion": "kafka.strimzi.io/v1", "kind": "KafkaUser"}]}',
         "User:a,Topic,LITERAL\n",
