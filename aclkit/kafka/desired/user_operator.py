@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from aclkit.kafka.acls.common import is_common
@@ -40,27 +40,26 @@ def operator_cannot_read(acls: Iterable[Acl]) -> list[Acl]:
 
 
 def users_twice(parts: Iterable[Part]) -> list[Problem]:
-    """Return a problem for each KafkaUser of a cluster that several files have.
+    """Return a problem for each KafkaUser that several files have for one cluster.
 
-    Inside one file its reader finds them.
+    A document without the label of a cluster may be for each, as patches of Kustomize are. Inside
+    one file its reader finds the users that occur twice.
     """
-    first: dict[tuple[str | None, tuple[str, ...]], Place] = {}
+    known: dict[tuple[str, ...], dict[str | None, Place]] = {}
     problems = []
     for part in parts:
-        owners = {(each.cluster, each.principals): each.place for each in _owners(part)}
-        for key, place in owners.items():
-            if key in first:
-                name = key[1][0].removeprefix("User:")
-                text = f"The KafkaUser '{name}' is in {first[key]} too. Remove one of them"
-                problems.append(Problem(place, text))
-        for key, place in owners.items():
-            first.setdefault(key, place)
+        owners = [*part.owners, *part.untouched]
+        for owner in owners:
+            places = known.get(owner.principals, {})
+            clusters = places if owner.cluster is None else (owner.cluster, None)
+            first = next((places[each] for each in clusters if each in places), None)
+            if first is not None:
+                name = owner.principals[0].removeprefix("User:")
+                text = f"The KafkaUser '{name}' is in {first} too. Remove one of them"
+                problems.append(Problem(owner.place, text))
+        for owner in owners:
+            known.setdefault(owner.principals, {}).setdefault(owner.cluster, owner.place)
     return problems
-
-
-def _owners(part: Part) -> Iterator[Owner]:
-    yield from part.owners
-    yield from part.untouched
 
 
 def _is_users(principal: str) -> bool:

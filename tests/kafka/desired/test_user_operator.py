@@ -67,3 +67,12 @@ def test_a_user_in_two_files_is_a_problem_that_names_both():
     assert [str(problem) for problem in users_twice([one, third, other])] == [
         "b.yaml:1: The KafkaUser 'mill' is in a.yaml:1 too. Remove one of them"
     ]
+
+
+@pytest.mark.parametrize(("one", "other"), [("", LABELS), (LABELS, ""), ("", "")])
+def test_a_document_without_cluster_may_be_a_patch_of_another_file(one, other):
+    parts = [
+        read(Document(name, user(f"name: mill, {labels}")))
+        for name, labels in (("a.yaml", one), ("b.yaml", other))
+    ]
+    assert [problem.place.file for problem in users_twice(parts)] == ["b.yaml"]
