@@ -212,7 +212,7 @@ def test_acls_of_a_service_need_a_principal_of_their_own():
     text = "services: {mill: {type: application, principal: 'User:m', produces: [a]}}\n"
     custom = f"customServiceAcls: {{mill: {{own: {CUSTOM}}}}}\n"
     (problem,) = state(text + custom).problems
-    assert problem.text == "principal is missing. Write it: a text"
+    assert problem.text == "principal is missing. Write a text"
     part = state(text + custom.replace("{name", "{principal: 'User:other', name"))
     assert [acl.acl.principal for acl in part.acls] == ["User:m", "User:other"]
 
