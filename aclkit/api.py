@@ -23,13 +23,13 @@ from aclkit.questions.preview.read import read_base, read_past
 from aclkit.questions.preview.state import Change, State
 from aclkit.questions.preview.topics import preview_topics
 from aclkit.questions.query.access import what_can, who_can
-from aclkit.questions.query.answer_rows import history_rows, why_rows
 from aclkit.questions.query.decide_unlisted import decide_outside
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.why import explain_why
+from aclkit.questions.query.why_answer import history_rows, why_rows
 from aclkit.questions.query.words import history_sentence, why_sentence
 from aclkit.rules.decide.confirm import Comparison
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.runtime.storage_settings import use_storage
 from aclkit.warehouse.duck import connect

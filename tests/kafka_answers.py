@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from aclkit.kafka.verify.answer import Reply
+from aclkit.kafka.verify.wire import Reply
 from aclkit.model.acl import Acl
 from aclkit.model.filter import AccessControlEntryFilter, AclBindingFilter, ResourcePatternFilter
 from aclkit.model.principal import parse_super_users

@@ -25,7 +25,7 @@ def read(tmp_path):
     def call(text):
         path = tmp_path / "c.toml"
         path.write_bytes(text)
-        return read_config(str(path), COMMANDS).defaults
+        return read_config(str(path), COMMANDS)[0]
 
     return call
 
@@ -95,9 +95,9 @@ def test_no_option_takes_what_is_no_number(command, option):
 def test_how_storage_is_reached_is_a_table_of_its_own(tmp_path):
     path = tmp_path / "c.toml"
     path.write_text("warehouse='s3a://b/w'\n[storage]\nregion='eu-west-1'\n")
-    config = read_config(str(path), COMMANDS)
-    assert config.storage == {"region": "eu-west-1"}
-    assert config.defaults["warehouse"] == "s3a://b/w"
+    defaults, storage = read_config(str(path), COMMANDS)
+    assert storage == {"region": "eu-west-1"}
+    assert defaults["warehouse"] == "s3a://b/w"
 
 
 def test_a_secret_in_the_settings_ends_the_command_and_is_not_shown(tmp_path):

@@ -41,7 +41,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows with the same columns; the name of a column is its type, see ``LINKED`` and ``STYLED``.
+    """Rows with the same columns; the name of a column is its type, see ``STYLED``.
 
     Attributes:
         columns: their names.
@@ -96,9 +96,6 @@ class Command:
 
 Part = Sentence | Heading | Table | Items | Facts | Command
 
-LINKED: Final = frozenset(("principal", "resource"))
-"""Columns whose cells are names that a page can lead on from."""
-
 STYLED: Final = frozenset(
     ("decision", "severity", "change", "permission_type", "because", "acl", "before", "after")
 )
@@ -110,6 +107,20 @@ Members = Iterable[tuple[str, object]]
 
 JsonObject = Mapping[str, object] | Members
 """A whole answer as one object of JSON; it may be written as it is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """How an answer is a comment of a merge request.
+
+    Attributes:
+        marker: by it a pipeline finds the comment that it wrote before.
+        is_calm: the text has no "fail" in it, names included: some tools take that word in the
+            output of a check for a failure.
+    """
+
+    marker: str
+    is_calm: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +137,7 @@ class Answer:
         more: values that hold for all rows; JSON repeats them in each row.
         json: makes the object of JSON; without it JSON has the rows.
         sarif: makes the SARIF log, where an answer has one.
+        comment: in Markdown, what makes it a comment.
     """
 
     columns: Sequence[str]
@@ -137,6 +149,7 @@ class Answer:
     more: Mapping[str, object] = field(default_factory=dict)
     json: Callable[[], JsonObject] | None = None
     sarif: Callable[[], str] | None = None
+    comment: Comment | None = None
 
     def for_people(self) -> Iterable[Part]:
         """Return what people read, the notes last."""

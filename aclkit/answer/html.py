@@ -45,13 +45,8 @@ def render_html(parts: Iterable[Part], lead: Lead | None = None, *, level: int =
         lead: where names lead on to; without it they are text.
         level: of the headings.
     """
-    return Markup("\n").join(
-        piece for part in parts for piece in _pieces(part, lead or _nowhere, level)
-    )
-
-
-def _nowhere(_column: str, _cell: object) -> str | None:
-    return None
+    leading = lead or (lambda _column, _cell: None)
+    return Markup("\n").join(piece for part in parts for piece in _pieces(part, leading, level))
 
 
 def _pieces(part: Part, lead: Lead, level: int) -> Iterator[Markup]:
@@ -98,14 +93,20 @@ def _item(item: Item) -> Markup:
 def _table(columns: Sequence[str], rows: Iterable[Row], lead: Lead) -> Iterator[Markup]:
     rest = iter(rows)
     shown = [tuple(row) for row in islice(rest, MOST_ROWS)]
-    lines = [_row(columns, row, lead) for row in shown]
+    lines = (
+        Markup("").join(
+            _cell(name, value, lead, is_head=place == 0)
+            for place, (name, value) in enumerate(zip(columns, row, strict=True))
+        )
+        for row in shown
+    )
     cells = zip(*shown, strict=True) if shown else [()] * len(columns)
     heads = Markup("").join(map(_head, columns, cells))
     yield Markup(
         '<div class="scroll" tabindex="0" role="region" aria-label="{0}">'
         '<table class="cards" data-name="{0}"><thead><tr>{1}</tr></thead>'
         "<tbody>{2}</tbody></table></div>"
-    ).format(columns[0], heads, Markup("\n").join(lines))
+    ).format(columns[0], heads, Markup("\n").join(map(Markup("<tr>{}</tr>").format, lines)))
     yield from _more(rest)
 
 
@@ -114,14 +115,6 @@ def _head(name: str, cells: Sequence[object]) -> Markup:
     is_number = bool(cells) and all(type(cell) is int for cell in cells)
     kind = Markup(' class="number"') if is_number else ""
     return Markup('<th scope="col"{}>{}</th>').format(kind, name)
-
-
-def _row(columns: Sequence[str], row: Row, lead: Lead) -> Markup:
-    cells = Markup("").join(
-        _cell(name, value, lead, is_head=place == 0)
-        for place, (name, value) in enumerate(zip(columns, row, strict=True))
-    )
-    return Markup("<tr>{}</tr>").format(cells)
 
 
 def _cell(name: str, value: object, lead: Lead, *, is_head: bool) -> Markup:

@@ -27,6 +27,15 @@ MOST_ROWS: Final = 50
 
 _ALL_ROWS: Final = "`--format csv` prints all"
 
+MOST_LETTERS: Final = 65_000
+"""So long is a comment at most: GitHub takes 65,536 characters."""
+
+_CUT: Final = "… the rest was cut; `--format csv` prints all"
+_LONGEST_FENCE: Final = 10
+_FAIL: Final = re.compile("fail", re.IGNORECASE)
+_NO_WIDTH: Final = "\u200b"
+"""A space without width: it breaks a word that programs look for, and people do not see it."""
+
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]|~$@!#]")
 _LIST_MARK: Final = re.compile(r"^(\d*)([-+=.)])")
 """What would open a list or underline a heading at the start of a line."""
@@ -38,7 +47,36 @@ _FENCE: Final = re.compile("`+")
 def render_markdown(answer: Answer) -> str:
     """Return an answer as a comment: its title, then its parts."""
     title = [Heading(answer.title)] if answer.title else []
-    return document([*title, *answer.for_people()])
+    text = document([*title, *answer.for_people()])
+    comment = answer.comment
+    if comment is None:
+        return text
+    text = fitted(f"<!-- {comment.marker} -->\n{text}", MOST_LETTERS)
+    if not comment.is_calm:
+        return text
+    return _FAIL.sub(lambda found: f"{found[0][:2]}{_NO_WIDTH}{found[0][2:]}", text)
+
+
+def fitted(text: str, most: int) -> str:
+    r"""Cut a page after a whole line where it is too long, and close the fence that is open there.
+
+    >>> print(fitted("a\n```diff\n+ b\n+ c\n```\n" + "d" * 60, 70))
+    a
+    ```diff
+    + b
+    ```
+    <BLANKLINE>
+    … the rest was cut; `--format csv` prints all
+    <BLANKLINE>
+    """
+    if len(text) <= most:
+        return text
+    end = text.rfind("\n", 0, most - len(_CUT) - _LONGEST_FENCE)
+    kept = text[: max(0, end)]
+    fences = [line for line in kept.split("\n") if line.startswith("```")]
+    is_open = len(fences) % 2
+    close = f"\n{_FENCE.findall(fences[-1])[0]}" if is_open else ""
+    return f"{kept}{close}\n\n{_CUT}\n"
 
 
 def document(parts: Iterable[Part], level: int = 2, rest: str = _ALL_ROWS) -> str:
@@ -77,11 +115,10 @@ def _list(items: Iterable[Item], more: str) -> Iterator[str]:
     rest = iter(items)
     shown = list(islice(rest, MOST_ROWS))
     if any(item.mark for item in shown):
-        lines = [line for item in shown for line in _diff_lines(item)]
-        yield _fenced(lines, "diff")
+        yield _fenced([line for item in shown for line in _diff_lines(item)], "diff")
     elif shown:
-        yield "\n".join(_item(item) for item in shown)
-    yield from _more(sum(1 for _ in rest), more)
+        yield "\n".join(map(_item, shown))
+    yield from _more(rest, more)
 
 
 def _diff_lines(item: Item) -> Iterator[str]:
@@ -103,21 +140,19 @@ def _table(columns: Sequence[str], rows: Iterable[Row], more: str) -> Iterator[s
     rule = "".join("---:|" if is_number else "---|" for is_number in numbers)
     head, *lines = (f"| {' | '.join(map(_cell, cells))} |" for cells in (columns, *shown))
     yield "\n".join([head, f"|{rule}", *lines])
-    yield from _more(sum(1 for _ in rest), more)
+    yield from _more(rest, more)
 
 
 def _cell(value: object) -> str:
     if type(value) is int:
         return f"{value:,}"
-    return (
-        ""
-        if value is None
-        else escape_markdown(value if isinstance(value, str) else shown_cell(value))
-    )
+    if value is None:
+        return ""
+    return escape_markdown(value if isinstance(value, str) else shown_cell(value))
 
 
-def _more(number: int, where: str) -> Iterator[str]:
-    if number:
+def _more(rest: Iterable[object], where: str) -> Iterator[str]:
+    if number := sum(1 for _ in rest):
         yield f"… and {number:,} more; {where}"
 
 

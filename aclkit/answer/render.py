@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from aclkit.answer.document import Answer, Row, Table
+from aclkit.answer.document import Answer, Row
 from aclkit.answer.markdown import render_markdown
 from aclkit.answer.rows import choose_columns, render_csv, render_json, render_jsonl
 from aclkit.answer.text import Layout, lay_out
@@ -47,6 +47,14 @@ def render(answer: Answer, output_format: str, form: Form) -> Iterator[str]:
     Raises:
         UsageError: columns are chosen that the rows have not, or in a format without columns.
     """
+    if form.columns:
+        if output_format != TABLE and not is_rows(answer, output_format):
+            raise UsageError(
+                f"--columns needs rows, and --format {output_format} has none here. "
+                f"Use {TABLE}, {JSONL} or {CSV}."
+            )
+        columns, rows = choose_columns(form.columns, answer.columns, answer.rows)
+        answer, form = Answer(columns=columns, rows=rows), Form(layout=form.layout)
     return _RENDERERS[output_format](answer, form)
 
 
@@ -66,58 +74,17 @@ def is_rows(answer: Answer, output_format: str) -> bool:
     return output_format in (JSONL, CSV) or (output_format == JSON and answer.json is None)
 
 
-def _text(answer: Answer, form: Form) -> Iterator[str]:
-    if form.columns:
-        table = Table(*choose_columns(form.columns, answer.columns, answer.rows))
-        return lay_out([table], form.layout)
-    return lay_out(answer.for_people(), form.layout)
-
-
-def _json(answer: Answer, form: Form) -> Iterator[str]:
-    if not form.columns:
-        return render_json(answer, form.stamp)
-    if answer.json is not None:
-        raise _no_columns(JSON)
-    columns, rows = choose_columns(form.columns, answer.columns, answer.rows)
-    return render_json(Answer(columns=columns, rows=rows), ())
-
-
-def _jsonl(answer: Answer, form: Form) -> Iterator[str]:
-    if form.columns:
-        return render_jsonl(*choose_columns(form.columns, answer.columns, answer.rows))
-    return render_jsonl(answer.columns, answer.rows, form.stamp)
-
-
-def _csv(answer: Answer, form: Form) -> Iterator[str]:
-    return render_csv(*choose_columns(form.columns, answer.columns, answer.rows))
-
-
-def _markdown(answer: Answer, form: Form) -> Iterator[str]:
-    if form.columns:
-        raise _no_columns(MARKDOWN)
-    return iter([render_markdown(answer)])
-
-
-def _sarif(answer: Answer, form: Form) -> Iterator[str]:
-    if form.columns:
-        raise _no_columns(SARIF)
+def _sarif(answer: Answer, _: Form) -> Iterator[str]:
     if answer.sarif is None:
         raise UsageError("This answer has no SARIF form.")
     return iter([answer.sarif()])
 
 
-def _no_columns(output_format: str) -> UsageError:
-    return UsageError(
-        f"--columns needs rows, and --format {output_format} has none here. "
-        f"Use {TABLE}, {JSONL} or {CSV}."
-    )
-
-
 _RENDERERS: Final[Mapping[str, Callable[[Answer, Form], Iterator[str]]]] = {
-    TABLE: _text,
-    JSON: _json,
-    JSONL: _jsonl,
-    CSV: _csv,
-    MARKDOWN: _markdown,
+    TABLE: lambda answer, form: lay_out(answer.for_people(), form.layout),
+    JSON: lambda answer, form: render_json(answer, form.stamp),
+    JSONL: lambda answer, form: render_jsonl(answer.columns, answer.rows, form.stamp),
+    CSV: lambda answer, _: render_csv(answer.columns, answer.rows),
+    MARKDOWN: lambda answer, _: iter([render_markdown(answer)]),
     SARIF: _sarif,
 }

@@ -6,14 +6,17 @@ CSV is RFC 4180: lines end with CR LF, null is empty and the empty text is ``""`
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
 from itertools import chain
 from typing import Final
 
 from aclkit.answer.document import Answer, Members, Row
-from aclkit.answer.values import json_value, plain_text
 from aclkit.errors import UsageError
 from aclkit.model.columns import distinct
+from aclkit.model.facts import in_utc
 from aclkit.model.phrases import number_of
 
 AS_OF: Final = ("as_of", "as_of_offset")
@@ -118,12 +121,9 @@ def _with(
 
 
 def _render_objects(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
-    before = "[\n"
     columns = distinct(columns)
-    for row in rows:
-        yield before + _object(columns, row)
-        before = ",\n"
-    yield "[]\n" if before == "[\n" else "\n]\n"
+    yield from _list(_object(columns, row) for row in rows)
+    yield "\n"
 
 
 def _render_members(members: Members) -> Iterator[str]:
@@ -131,20 +131,53 @@ def _render_members(members: Members) -> Iterator[str]:
     for name, value in members:
         yield f"{before}{json.dumps(name)}: "
         if isinstance(value, Iterator):
-            yield from _items(value)
+            yield from _list(json.dumps(item, ensure_ascii=False) for item in value)
         else:
             yield json.dumps(json_value(value), ensure_ascii=False)
         before = ",\n"
     yield "\n}\n"
 
 
-def _items(items: Iterator[object]) -> Iterator[str]:
+def _list(items: Iterable[str]) -> Iterator[str]:
     before = "[\n"
     for item in items:
-        yield before + json.dumps(item, ensure_ascii=False)
+        yield before + item
         before = ",\n"
     yield "[]" if before == "[\n" else "\n]"
 
 
 def _object(columns: Sequence[str], row: Row) -> str:
     return json.dumps(dict(zip(columns, map(json_value, row), strict=True)), ensure_ascii=False)
+
+
+def plain_text(value: object) -> str | None:
+    """Return a value as text, lists and maps as JSON; None for null."""
+    value = json_value(value)
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def json_value(value: object) -> object:
+    """Return a value in what JSON has: times as ISO 8601 in UTC, other things as text."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, datetime):
+        return in_utc(value).replace(tzinfo=None).isoformat() + "Z"
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return _json_container(value)
+
+
+def _json_container(value: object) -> object:
+    if isinstance(value, dict):
+        return {str(key): json_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_value(item) for item in value]
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, zip_longest
-from typing import Final, NamedTuple
+from typing import Final
 
 from aclkit.answer.document import (
     STYLED,
@@ -24,7 +24,7 @@ from aclkit.answer.document import (
     Sentence,
     Table,
 )
-from aclkit.answer.values import plain_text
+from aclkit.answer.rows import plain_text
 from aclkit.model.visible import visible
 
 NULL: Final = "-"
@@ -151,13 +151,6 @@ def _fact_lines(facts: Sequence[tuple[str, str]], width: int | None) -> Iterator
     lead = max((text_width(label) for label, _ in facts), default=0) + _GAP
     for label, text in facts:
         yield from _paragraph(text, width, label.ljust(lead), " " * lead)
-
-
-class _Row(NamedTuple):
-    """The cells of a row as a person reads them."""
-
-    cells: Sequence[str]
-    is_head: bool = False
 
 
 def _table_lines(table: Table, layout: Layout, most: int | None) -> Iterator[str]:

@@ -15,8 +15,8 @@ from aclkit.cli.context import Context
 from aclkit.cli.help import command
 from aclkit.cli.options import lock_timeout_option
 from aclkit.cli.output import tell, write_lines
-from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.session import command_run
+from aclkit.cli.settings_options import builder_of, principal_options
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import command_of
 from aclkit.kafka.acls.creation import CreationRules
@@ -28,7 +28,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.semantics import KAFKA
 from aclkit.pipeline.replay.changes import AclChange, add_to, remove_from
 from aclkit.pipeline.replay.write import write_change
-from aclkit.questions.query.is_replicated import is_replicated
+from aclkit.questions.query.as_of import is_replicated
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import MATERIALIZE_STEP, open_warehouse
@@ -42,11 +42,7 @@ from aclkit.warehouse.storage import newest_version
 @lock_timeout_option
 @click.pass_obj
 def add_acls(
-    context: Context,
-    /,
-    options: AclOptions,
-    lock_timeout: float,
-    **chosen: object,
+    context: Context, /, options: AclOptions, lock_timeout: float, **chosen: object
 ) -> None:
     """Add ACLs to a warehouse, not to a cluster.
 
@@ -67,9 +63,8 @@ def add_acls(
     semantics, level = (before.semantics, before.level) if before else (KAFKA, None)
     wanted = new_acls(options, rules=CreationRules.of(level, semantics))
     _refuse_if_following(context, before, command_of("add", options))
-    if before is not None and not add_to(before.acls, wanted).added:
-        change = add_to(before.acls, wanted)
-    else:
+    change = add_to(before.acls, wanted) if before else None
+    if change is None or change.added:
         change = _write(context, "acls add", lambda alive: add_to(alive, wanted), lock_timeout)
     print_lines(f"Acl {visible_acl(acl)} already exists." for acl in change.existing)
     print_lines(render_added(map(visible_acl, change.added)))
@@ -82,13 +77,7 @@ def add_acls(
 @lock_timeout_option
 @click.pass_obj
 def remove_acls(
-    context: Context,
-    /,
-    options: AclOptions,
-    lock_timeout: float,
-    *,
-    force: bool,
-    **chosen: object,
+    context: Context, /, options: AclOptions, lock_timeout: float, *, force: bool, **chosen: object
 ) -> None:
     """Remove ACLs from a warehouse, not from a cluster.
 
@@ -176,10 +165,7 @@ def _confirm(change: AclChange) -> None:
 
 
 def _write(
-    context: Context,
-    job: str,
-    decide: Callable[[Sequence[Acl]], AclChange],
-    lock_timeout: float,
+    context: Context, job: str, decide: Callable[[Sequence[Acl]], AclChange], lock_timeout: float
 ) -> AclChange:
     """Write a change as one run, the lock taken before anything is read."""
     warehouse = context.require_warehouse()

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import click
 
-from aclkit.cli.options import flag, gathered, option, together
+from aclkit.cli.options import Text, flag, gathered, option, together
 from aclkit.kafka.acls.options import PATTERN_TYPES, AclOptions
 
 Command = Callable[..., Any]
-
-
-class Text(click.ParamType[str]):
-    """Any text; the environment gives several of them as lines, for they may hold spaces."""
-
-    name = "text"
-    envvar_list_splitter = "\n"
 
 
 def _texts(name: str, metavar: str, text: str) -> Callable[[Command], Command]:
@@ -82,11 +76,8 @@ ignored_options: Final = together(
 )
 
 
-def acl_options(command: Command) -> Command:
-    """Give a command kafka-acls' options for resources and entries, as its argument ``options``."""
-    return together(*_RESOURCE, *_ENTRY)(gathered("options", AclOptions, command))
+resource_options: Final = together(*_RESOURCE, partial(gathered, "options", AclOptions))
+"""kafka-acls' options for resources, handed to a command as its argument ``options``."""
 
-
-def resource_options(command: Command) -> Command:
-    """Give a command kafka-acls' options for resources only, as its argument ``options``."""
-    return together(*_RESOURCE)(gathered("options", AclOptions, command))
+acl_options: Final = together(*_RESOURCE, *_ENTRY, partial(gathered, "options", AclOptions))
+"""The same, and those for entries."""

@@ -60,12 +60,7 @@ raw_option = flag("--raw", "Write names unchanged, even control characters, as K
 @principal_option
 @raw_option
 @ignored_options
-@formats(
-    KAFKA_ACLS,
-    *FORMATS,
-    default=KAFKA_ACLS,
-    text="Output format.",
-)
+@formats(KAFKA_ACLS, *FORMATS, default=KAFKA_ACLS, text="Output format.")
 @click.pass_obj
 def list_acls(
     context: Context, options: AclOptions, principal: tuple[str, ...], *, raw: bool

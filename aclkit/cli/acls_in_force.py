@@ -38,14 +38,12 @@ def read_acls_in_force(context: Context) -> AclsInForce:
         context.stand_on(opened.published, run)
         tell_state(opened.published, run)
         found = acls_in_force(opened.tables, run).values()
-        level = level_in_force(*opened.where)
-        semantics = semantics_in_force(*opened.where)
-    return AclsInForce(
-        cluster_id=opened.cluster_id,
-        acls=tuple(sorted(found, key=lambda acl: acl.acl_id)),
-        semantics=semantics,
-        level=level,
-    )
+        return AclsInForce(
+            cluster_id=opened.cluster_id,
+            acls=tuple(sorted(found, key=lambda acl: acl.acl_id)),
+            semantics=semantics_in_force(*opened.where),
+            level=level_in_force(*opened.where),
+        )
 
 
 _NEEDED: Final[dict[str, dict[str, str]]] = {"acl_history": {}, "broker": {}}

@@ -11,7 +11,7 @@ from aclkit.questions.assertions.answer import assertions_answer
 from aclkit.questions.assertions.check import check, deciding_acls
 from aclkit.questions.assertions.model import Assertion
 from aclkit.questions.assertions.parse import parse_assertions
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from aclkit.runtime.safe_read import read_text
 
 FAILED_EXIT = 1

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 
 import click
-import duckdb
 
 from aclkit.answer.text import lay_out
 from aclkit.audit.findings.baseline import (
@@ -28,12 +27,11 @@ from aclkit.cli.baseline_options import (
     read_mutes,
     tell_mutes,
 )
-from aclkit.cli.completers import complete_finding
+from aclkit.cli.completion import complete_finding
 from aclkit.cli.context import Context, Opened, format_option, tell_state
 from aclkit.cli.help import Group
 from aclkit.cli.output import tell, write_lines
 from aclkit.errors import UsageError
-from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.model.phrases import most_like
 from aclkit.questions.query.first_seen import first_seen
@@ -49,9 +47,7 @@ FINDINGS_EXIT: Final = 1
 @click.group("audit", cls=Group, invoke_without_command=True)
 @fail_on_option("Exit with code 1 on findings of this severity or higher.")
 @click.option(
-    "--severity",
-    type=click.Choice(SEVERITIES),
-    help="Only findings of this severity or higher.",
+    "--severity", type=click.Choice(SEVERITIES), help="Only findings of this severity or higher."
 )
 @click.option(
     "--kind",
@@ -116,9 +112,10 @@ def audit(
         wanted = up_to(severity) if severity else SEVERITIES
         findings = [f for f in _read(opened, kinds) if f.severity in wanted]
         seen = first_seen(opened.tables, opened.cluster_id, findings)
-        acls = _acls(opened, findings)
+        ids = sorted({each for finding in findings for each in finding.acl_ids})
+        acls = {a.acl_id: a for a in acls_in_force(opened.tables, opened.run, ids).values()}
     tell_state(opened.published, opened.run)
-    if opened.run.job != _NIGHTLY:
+    if opened.run.job != "run":
         tell(_HALF)
     if baseline_file is not None:
         write_atomically(baseline_file, render_baseline(findings, opened.cluster_id, seen))
@@ -131,11 +128,8 @@ def audit(
     today = datetime.now(UTC).date()
     judged = classify(findings, known, mutes, today)
     has_states = bool(chosen["baseline"] or mutes)
-    context.write(
-        findings_answer(
-            Findings(judged=judged, first_seen=seen, acls=acls, has_states=has_states, kinds=kinds)
-        )
-    )
+    found = Findings(judged=judged, first_seen=seen, acls=acls, has_states=has_states, kinds=kinds)
+    context.write(findings_answer(found))
     tell_mutes(judged, [] if kinds or severity else mutes, today)
     if baseline_file is None and fails(judged, up_to(chosen["fail_on"])):
         sys.exit(FINDINGS_EXIT)
@@ -199,7 +193,6 @@ def _day(text: str) -> date:
     return day
 
 
-_NIGHTLY: Final = "run"
 _HALF: Final = (
     "These decisions are of materialize, which finds only how ACLs are read. "
     "For all findings: aclkit run"
@@ -221,19 +214,10 @@ def _check_kinds(kinds: Sequence[str]) -> None:
             )
 
 
-def _read(opened: Opened[duckdb.DuckDBPyConnection], kinds: Sequence[str]) -> list[Finding]:
+def _read(opened: Opened, kinds: Sequence[str]) -> list[Finding]:
     """Read the findings in force, of some kinds only if any are given."""
     found = fetch(opened.tables, _FINDINGS, [opened.cluster_id, len(kinds), list(kinds)])
     return list(map(finding_of, found))
-
-
-def _acls(
-    opened: Opened[duckdb.DuckDBPyConnection], findings: Sequence[Finding]
-) -> Mapping[str, Acl]:
-    """Read the ACLs of findings, by id."""
-    ids = sorted({each for finding in findings for each in finding.acl_ids})
-    found = acls_in_force(opened.tables, opened.run, ids)
-    return {acl.acl_id: acl for acl in found.values()}
 
 
 _FINDINGS: Final = finding_sql(

@@ -8,7 +8,7 @@ from datetime import date
 import click
 
 from aclkit.audit.findings.baseline import Judged, Known, Mute, parse_baseline, parse_mutes
-from aclkit.audit.reports.states import ran_out_sentences
+from aclkit.audit.reports.words import ran_out_sentences
 from aclkit.cli.options import F, option, together
 from aclkit.cli.output import tell
 from aclkit.model.findings import NEVER, SEVERITIES
@@ -20,22 +20,13 @@ baseline_options = together(
         metavar="FILE.json",
         help="Known findings, which do not fail. See audit --write-baseline.",
     ),
-    option(
-        "--mutes",
-        metavar="FILE.toml",
-        help="Accepted findings with owner and expiry date.",
-    ),
+    option("--mutes", metavar="FILE.toml", help="Accepted findings with owner and expiry date."),
 )
 
 
 def fail_on_option(text: str) -> Callable[[F], F]:
     """Return the option ``--fail-on``."""
-    return option(
-        "--fail-on",
-        type=click.Choice([*SEVERITIES, NEVER]),
-        default="high",
-        help=text,
-    )
+    return option("--fail-on", type=click.Choice([*SEVERITIES, NEVER]), default="high", help=text)
 
 
 def read_baseline(path: str | None) -> dict[str, Known]:

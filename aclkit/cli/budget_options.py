@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from aclkit.cli.options import option
-from aclkit.rules.names.budget import STATES_OF_A_COMMAND, STATES_OF_A_QUESTION, Budget
+from aclkit.rules.names.question import STATES_OF_A_COMMAND, STATES_OF_A_QUESTION, Budget
 
 
 def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:

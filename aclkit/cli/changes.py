@@ -8,12 +8,7 @@ from datetime import datetime
 import click
 import duckdb
 
-from aclkit.audit.reports.changes_answer import (
-    ChangedCell,
-    RunChange,
-    cells_answer,
-    changes_answer,
-)
+from aclkit.audit.reports.changes_answer import ChangedCell, RunChange, cells_answer, changes_answer
 from aclkit.audit.reports.gather_past import read_changes, read_names
 from aclkit.cli.context import Context, format_option, tell_state
 from aclkit.cli.help import command
@@ -53,7 +48,8 @@ def changes(context: Context, since: str | None, *, cells: bool) -> None:
     """
     with context.open() as opened:
         published, newest = opened.published, opened.run
-        runs = _runs(published, opened.cluster_id, since)
+        after = None if since is None else _last_until(published, since)
+        runs = _runs(published, opened.cluster_id, after)
         if cells and since is not None:
             raise UsageError("--cells is about the last run only. Leave out --since.")
         tell_state(published, newest)
@@ -65,7 +61,7 @@ def changes(context: Context, since: str | None, *, cells: bool) -> None:
             found = [each for run in runs for each in _changes(opened.tables, run)]
             answer = changes_answer(found, _since(published, runs, since))
     context.write(answer)
-    if since is not None and (gone := _last_gone(published, since)) is not None:
+    if after is not None and (gone := _last_gone(published, after)) is not None:
         tell(
             f"Runs up to {gone} are not all kept any more (aclkit maintain). The changes of "
             "deleted runs are missing."
@@ -80,21 +76,12 @@ def _since(published: Published, runs: Sequence[PublishedRun], since: str | None
     return f"run {max(numbers)}" if runs and numbers else "the first run"
 
 
-def _runs(published: Published, cluster_id: str, since: str | None) -> list[PublishedRun]:
-    """Return the runs that are asked about: those that made decisions, the newest first.
+def _last_until(published: Published, since: str) -> int:
+    """Return the number of the newest run up to a run or a time; -1 where none is that old.
 
     Raises:
         UsageError: ``since`` is neither the number of a run nor a time.
     """
-    decided = [
-        run
-        for run in reversed(published.standing if since is None else published.runs)
-        if run.cluster_id == cluster_id
-        and run.job in MATERIALIZING
-        and run.counts.get("decided_in_run", run.run_number) == run.run_number
-    ]
-    if since is None:
-        return decided[:1]
     try:
         moment = parse_moment(since)
     except UsageError:
@@ -102,31 +89,33 @@ def _runs(published: Published, cluster_id: str, since: str | None) -> list[Publ
             f"Invalid --since {since!r}. Pass the number of a run, or a time such as "
             "2026-11-21T10:00:00Z."
         ) from None
+    newest, runs = published.run.run_number, published.runs
     if isinstance(moment, datetime):
-        ended = _ends(published)
-        return [run for run in decided if ended[run.run_number] > moment]
-    if moment > published.run.run_number:
-        raise UsageError(f"Run {moment} does not exist. The newest is {published.run.run_number}.")
-    return [run for run in decided if run.run_number > moment]
+        # In their order: a clock may have been ahead.
+        ended = zip(runs, in_order([run.ended for run in runs]), strict=True)
+        return max((run.run_number for run, time in ended if time <= moment), default=-1)
+    if moment > newest:
+        raise UsageError(f"Run {moment} does not exist. The newest is {newest}.")
+    return moment
 
 
-def _last_gone(published: Published, since: str) -> int | None:
-    """Return the newest run after a moment that is not kept, None where all are."""
-    moment = parse_moment(since)
-    runs = published.runs
-    if isinstance(moment, datetime):
-        before = [number for number, time in _ends(published).items() if time <= moment]
-        moment = max(before, default=-1)
-    numbers = {run.run_number for run in runs}
-    behind = range(published.run.run_number, max(moment, -1), -1)
+def _runs(published: Published, cluster_id: str, after: int | None) -> list[PublishedRun]:
+    """Return the runs that made decisions, the newest first: the last, or all after a run."""
+    decided = [
+        run
+        for run in reversed(published.standing if after is None else published.runs)
+        if run.cluster_id == cluster_id
+        and run.job in MATERIALIZING
+        and run.counts.get("decided_in_run", run.run_number) == run.run_number
+    ]
+    return decided[:1] if after is None else [r for r in decided if r.run_number > after]
+
+
+def _last_gone(published: Published, after: int) -> int | None:
+    """Return the newest run after another that is not kept, None where all are."""
+    numbers = {run.run_number for run in published.runs}
+    behind = range(published.run.run_number, after, -1)
     return next((number for number in behind if number not in numbers), None)
-
-
-def _ends(published: Published) -> dict[int, datetime]:
-    """Return when each run ended, in their order: a clock may have been ahead."""
-    runs = published.runs
-    times = in_order([run.ended for run in runs])
-    return {run.run_number: time for run, time in zip(runs, times, strict=True)}
 
 
 def _changes(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> Iterator[RunChange]:
@@ -160,8 +149,8 @@ def _cells(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> list[Cha
             (
                 *row[:4],
                 Resource(*row[4:6]),
-                _acl_before(lives.get(row[6], ()), row[9] or ()),
-                _acl_after(lives.get(row[7], ())),
+                _last_acl(lives.get(row[6], ()), row[9] or ()),
+                _last_acl(lives.get(row[7], ())),
                 *row[8:],
             )
         )
@@ -173,18 +162,14 @@ _Life = tuple[Acl, int, int | None]
 """An ACL, where it took effect, and where it went."""
 
 
-def _acl_before(lives: Sequence[_Life], moved_at: Collection[int]) -> Acl | None:
-    """Return the ACL that an id stood for before the change; None where no history has it now.
+def _last_acl(lives: Sequence[_Life], moved_at: Collection[int] = ()) -> Acl | None:
+    """Return the ACL that an id stood for last, None where no history has it.
 
-    An id can stand for another ACL since, which came at one of the offsets of the change.
+    Before the change that is none that came at one of the offsets of the change: an id can stand
+    for another ACL since.
     """
-    found = [life for life in lives if life[1] not in moved_at]
-    return found[-1][0] if found else None
-
-
-def _acl_after(lives: Sequence[_Life]) -> Acl | None:
-    """Return the ACL that an id stands for now, or stood for last."""
-    return lives[-1][0] if lives else None
+    found = [acl for acl, came_at, _ in lives if came_at not in moved_at]
+    return found[-1] if found else None
 
 
 _CELLS = (

@@ -68,15 +68,13 @@ def _described(command: click.Command) -> IndexedCommand:
     They are those of the environment: an option that it cannot give is one of the command line.
     """
     options = {
-        max(option.opts, key=len).lstrip("-").replace("-", "_"): _config_option(option)
+        max(option.opts, key=len).lstrip("-").replace("-", "_"): ConfigOption(
+            parameter=option.name or "", takes=_takes(option), is_list=option.multiple
+        )
         for option in command.params
         if isinstance(option, click.Option) and option.envvar and option.name != "config"
     }
     return IndexedCommand(summary=command.get_short_help_str(limit=_WHOLE), options=options)
-
-
-def _config_option(option: click.Option) -> ConfigOption:
-    return ConfigOption(parameter=option.name or "", takes=_takes(option), is_list=option.multiple)
 
 
 def _takes(option: click.Option) -> Takes:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal
 
 import click
 from click.core import ParameterSource
@@ -16,9 +16,8 @@ from aclkit.answer.document import Answer
 from aclkit.answer.render import FORMATS, PROGRAMS, TABLE, Form, is_rows, render
 from aclkit.answer.text import Layout
 from aclkit.cli.discover_warehouse import find, none_named
-from aclkit.cli.options import age_words, option, together
-from aclkit.cli.output import tell, tell_all
-from aclkit.cli.screen import deliver, layout_of
+from aclkit.cli.options import F, age_words, option, together
+from aclkit.cli.output import deliver, layout_of, tell, tell_all
 from aclkit.errors import UsageError
 from aclkit.runtime.storage_settings import storage_said
 from aclkit.runtime.uri import has_password
@@ -27,11 +26,10 @@ from aclkit.warehouse.location import Location
 if TYPE_CHECKING:
     import duckdb
 
+    from aclkit.questions.query.decisions import Where
     from aclkit.warehouse.job_run import PublishedRun
     from aclkit.warehouse.published import AsOf, Published
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-_Tables = TypeVar("_Tables", covariant=True)
 _EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
 
 
@@ -97,16 +95,18 @@ class Context:
         Raises:
             UsageError: neither.
         """
-        if self.warehouse is None:
-            ctx = click.get_current_context()
-            found = find(ctx)
-            if found is None:
-                raise none_named()
-            ctx.with_resource(storage_said(found.storage, found.where))
+        if (warehouse := self.find_warehouse()) is None:
+            raise none_named()
+        self._reach(Location(warehouse))
+        return warehouse
+
+    def find_warehouse(self) -> str | None:
+        """Return the warehouse that was named, or found where it is asked; None if neither."""
+        if self.warehouse is None and (found := find(click.get_current_context())) is not None:
+            click.get_current_context().with_resource(storage_said(found.storage, found.where))
             self.warehouse, self.cluster = found.warehouse, self.cluster or found.cluster
             self.max_age = self.max_age or found.max_age
             tell(found.words)
-        self._reach(Location(self.warehouse))
         return self.warehouse
 
     def _reach(self, place: Location) -> None:
@@ -120,16 +120,15 @@ class Context:
     # What opens tables is imported late: help and ``aclkit sql`` need none of it.
 
     @contextmanager
-    def open(
-        self, holding: Mapping[str, Mapping[str, str]] = _EVERYTHING
-    ) -> Iterator[Opened[duckdb.DuckDBPyConnection]]:
+    def open(self, holding: Mapping[str, Mapping[str, str]] = _EVERYTHING) -> Iterator[Opened]:
         """Open what is published; ``holding``: see ``duck.connect``."""
         from aclkit.warehouse.duck import connect
         from aclkit.warehouse.published import open_warehouse, resolve_cluster
 
         published = open_warehouse(self.asked_warehouse())
         cluster_id = resolve_cluster(published, self.cluster)
-        self.stand_on(published, _answering(published, cluster_id))
+        decided = published.last_materialize(cluster_id)
+        self.stand_on(published, decided or published.last_run(cluster_id))
         with connect(published, holding) as connection:
             yield Opened(published, cluster_id, connection)
 
@@ -182,17 +181,19 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened(Generic[_Tables]):
+class Opened:
     """A warehouse that was opened for a question about one cluster."""
 
     published: Published
     cluster_id: str
-    tables: _Tables
+    tables: duckdb.DuckDBPyConnection
 
     @property
-    def where(self) -> tuple[_Tables, Published, str]:
+    def where(self) -> Where:
         """Where a question is asked: its first arguments."""
-        return self.tables, self.published, self.cluster_id
+        from aclkit.questions.query.decisions import Where
+
+        return Where(self.tables, self.published, self.cluster_id)
 
     @property
     def run(self) -> PublishedRun:
@@ -200,11 +201,6 @@ class Opened(Generic[_Tables]):
         from aclkit.warehouse.published import deciding_run
 
         return deciding_run(self.published, self.cluster_id)
-
-
-def _answering(published: Published, cluster_id: str) -> PublishedRun:
-    """Return the run whose decisions are published, or the newest where nothing is decided."""
-    return published.last_materialize(cluster_id) or published.last_run(cluster_id)
 
 
 def tell_state(published: Published, run: PublishedRun) -> None:
@@ -215,16 +211,16 @@ def tell_state(published: Published, run: PublishedRun) -> None:
 
 
 def keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
-    """Keep the value of an option under its name; a callback for click."""
-    setattr(ctx.ensure_object(Context), str(param.name), value)
+    """Keep the value of an option under its name, if there is one; a callback for click."""
+    if value is not None:
+        setattr(ctx.ensure_object(Context), str(param.name), value)
 
 
-def _keep_columns(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
-    names = tuple(name.strip() for name in (value or "").split(","))
-    ctx.ensure_object(Context).columns = tuple(filter(None, names))
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (name.strip() for name in text.split(","))))
 
 
-def kept(name: str, text: str, *more: str, **settings: object) -> Callable[[_Command], _Command]:
+def kept(name: str, text: str, *more: str, **settings: object) -> Callable[[F], F]:
     """Declare an option that the context keeps, so that no command takes it."""
     return option(name, *more, help=text, expose_value=False, **{"callback": keep, **settings})
 
@@ -252,11 +248,6 @@ def _keep_file_or_format(names: Sequence[str]) -> Callable[..., None]:
     return keep_each
 
 
-def _keep_file(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    if value is not None:
-        keep(ctx, param, value)
-
-
 def _is_typed(ctx: click.Context, param: click.Parameter) -> bool:
     return ctx.get_parameter_source(str(param.name)) == ParameterSource.COMMANDLINE
 
@@ -264,7 +255,7 @@ def _is_typed(ctx: click.Context, param: click.Parameter) -> bool:
 _SHORT_FORMAT: Final = "aclkit.cli.context.short_format"
 
 
-def formats(*names: str, default: str = TABLE, text: str) -> Callable[[_Command], _Command]:
+def formats(*names: str, default: str = TABLE, text: str) -> Callable[[F], F]:
     """Return ``--format`` of some formats, and how it is shown; ``Context.write`` follows them."""
     return together(
         # Before --format, whose value depends on it.
@@ -292,16 +283,10 @@ def formats(*names: str, default: str = TABLE, text: str) -> Callable[[_Command]
             "--columns",
             "Show only these columns, named as in --format csv.",
             metavar="NAME,…",
-            callback=_keep_columns,
+            type=_names,
         ),
         # Not from the environment: there it is where an export goes.
-        kept(
-            "--output",
-            "File to write. Default: stdout.",
-            metavar="FILE",
-            envvar=None,
-            callback=_keep_file,
-        ),
+        kept("--output", "File to write. Default: stdout.", metavar="FILE", envvar=None),
     )
 
 
@@ -317,14 +302,10 @@ engine_option = kept(
 
 def _tell_engine_is_ignored(ctx: click.Context, param: click.Parameter, _: str | None) -> None:
     """Name an option of older versions, unless it comes from settings, which ``sql`` shares."""
-    if ctx.get_parameter_source(str(param.name)) is click.core.ParameterSource.COMMANDLINE:
+    if _is_typed(ctx, param):
         tell("note: --engine is ignored. DuckDB answers all questions; only aclkit sql has it.")
 
 
 retired_engine_option = option(
-    "--engine",
-    type=_ENGINES,
-    hidden=True,
-    expose_value=False,
-    callback=_tell_engine_is_ignored,
+    "--engine", type=_ENGINES, hidden=True, expose_value=False, callback=_tell_engine_is_ignored
 )

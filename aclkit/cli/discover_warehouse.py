@@ -30,21 +30,10 @@ SETTINGS: Final = "aclkit.toml"
 WAREHOUSE: Final = "warehouse"
 
 QUESTIONS: Final = frozenset(
-    {
-        *(
-            "can",
-            "who-can",
-            "what-can",
-            "why",
-            "history",
-            "preview",
-            "diff",
-            "changes",
-            "tidy",
-            "audit",
-        ),
-        *("sql", "export", "report", "serve", "doctor"),
-    }
+    (
+        *("can", "who-can", "what-can", "why", "history", "preview", "diff", "changes", "tidy"),
+        *("audit", "sql", "export", "report", "serve", "doctor"),
+    )
 )
 """Commands that only read, and whose exit code is no gate without --fail-on."""
 

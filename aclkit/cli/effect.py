@@ -1,25 +1,28 @@
-"""What every command shares that shows an effect: its options, answer and exit code."""
+"""The command diff, and what every command shares that shows an effect: options and exit code."""
 
 from __future__ import annotations
 
 import gc
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import click
 
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, format_option, retired_engine_option
-from aclkit.cli.options import gathered, option, together
-from aclkit.cli.output import tell
+from aclkit.cli.help import command
+from aclkit.cli.options import gathered, option, parse_moment, together
+from aclkit.cli.output import tell, tell_all
 from aclkit.questions.preview.answer import preview_answer
 from aclkit.questions.preview.globs import first_glob_note
 from aclkit.questions.preview.preview import preview as preview_change
+from aclkit.questions.preview.read import read_past
 from aclkit.questions.preview.state import Asked, Change
-from aclkit.questions.preview.words import PLANNED, Tense
-from aclkit.rules.names.budget import Budget
+from aclkit.questions.preview.words import PAST, PLANNED, Tense
 from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.question import Budget
 
 ANY: Final = "any"
 
@@ -32,20 +35,17 @@ class Gate:
     budget: Budget
 
 
-def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Hand a command ``--fail-on`` and the budget of exact answers, as its ``gate``."""
-    return together(
-        option(
-            "--fail-on",
-            type=click.Choice([GAINED, LOST, ANY]),
-            help="Exit code 1 where access is gained, lost, or either, of any name; or not known.",
-        ),
-        budget_options,
-    )(gathered("gate", Gate, command))
-
-
 effect_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
-    format_option, gate_options, retired_engine_option, click.pass_obj
+    format_option,
+    option(
+        "--fail-on",
+        type=click.Choice([GAINED, LOST, ANY]),
+        help="Exit code 1 where access is gained, lost, or either, of any name; or not known.",
+    ),
+    budget_options,
+    partial(gathered, "gate", Gate),
+    retired_engine_option,
+    click.pass_obj,
 )
 """What every command takes that shows an effect."""
 
@@ -80,3 +80,31 @@ def write_effect(
     kinds = (GAINED, LOST) if gate.fail_on == ANY else (gate.fail_on,) if gate.fail_on else ()
     if any(preview.has(kind) for kind in kinds) or (kinds and not preview.is_known):
         click.get_current_context().exit(1)
+
+
+@command("diff")
+@click.argument("start", metavar="FROM")
+@click.argument("end", metavar="TO")
+@effect_options
+def diff(context: Context, start: str, end: str, gate: Gate) -> None:
+    """Compare access at two points in time.
+
+    \b
+    Example:
+      aclkit diff 900 1020
+      aclkit diff 2026-11-20T00:00:00Z 2026-11-21T00:00:00Z --format markdown
+
+    FROM and TO are log offsets or ISO 8601 times (UTC without a zone). The state at an offset
+    includes all records before it. Each state is decided with the broker settings of its time, for
+    the names that the newest run knows.
+    """
+    moments = parse_moment(start), parse_moment(end)
+    past = read_past(context.asked_warehouse(), context.cluster, *moments)
+    context.stand_on(past.base.published, past.base.run)
+    tell_all(past.notes)
+    before, after = past.offsets
+    title = f"Offset {before} to {after}, cluster {past.base.run.cluster_id}"
+    if past.change.changes_settings:
+        tell("The settings of the brokers differ too.")
+    tell_first_glob(past.change)
+    write_effect(context, past.change, past.base.inventory, title, gate, PAST)

@@ -82,16 +82,10 @@ def _require_place(output: str, *, force: bool) -> None:
     Raises:
         UsageError: the path exists and must stay.
     """
-    if is_uri(output):
-        if not force and is_there(output):
-            raise _is_there(output)
-        return
     path = Path(output)
-    if path.exists() and not path.is_file():
+    if is_uri(output):
+        exists = not force and is_there(output)
+    elif (exists := path.exists()) and not path.is_file():
         raise UsageError(f"Cannot write {path}: it is not a file.")
-    if path.exists() and not force:
-        raise _is_there(output)
-
-
-def _is_there(output: str) -> UsageError:
-    return UsageError(f"{shown(output)} exists. Pass another file, or --force to replace it.")
+    if exists and not force:
+        raise UsageError(f"{shown(output)} exists. Pass another file, or --force to replace it.")

@@ -72,7 +72,8 @@ def init(
     read = _answer(source, _ASKED_SOURCE, read_source)
     if read.kind == LIVE and command_config is None:
         command_config = _answer(None, "Kafka client .properties, if needed", str, "")
-    users = _super_users(super_users, no_super_users=no_super_users)
+    users = said_super_users({"super_users": super_users, "no_super_users": no_super_users})
+    parse_super_users(users or "")
     if server_properties is not None:
         _look_at_broker(server_properties, users)
     elif users is None:
@@ -132,13 +133,6 @@ def read_source(text: str) -> Source:
         UsageError: it is neither.
     """
     return Source(METADATA_LOG, text) if Path(text).is_dir() else parse_source(text)
-
-
-def _super_users(given: str | None, *, no_super_users: bool) -> str | None:
-    """Return the options' super users; empty for none, None where no option is passed."""
-    said = said_super_users({"super_users": given, "no_super_users": no_super_users})
-    parse_super_users(said or "")
-    return said
 
 
 def _look_at_broker(file: str, users: str | None) -> None:

@@ -10,8 +10,7 @@ import click
 from aclkit.cli.help import command
 from aclkit.cli.output import tell
 from aclkit.kafka.verify.jars import JARS_OF, NEWEST
-from aclkit.runtime.jars import DELTA, Jars, fetch_jars
-from aclkit.runtime.s3_jars import S3
+from aclkit.runtime.jars import DELTA, S3, Jars, fetch_jars
 
 _JARS: Final[dict[str, Jars]] = {
     "delta": DELTA,

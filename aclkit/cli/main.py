@@ -17,7 +17,7 @@ import click
 
 import aclkit
 from aclkit.cli.command_index import read_index
-from aclkit.cli.context import Context
+from aclkit.cli.context import Context, kept
 from aclkit.cli.lazy_group import LazyGroup, Sections
 from aclkit.cli.options import flag, option, parse_age
 from aclkit.cli.output import flush_output, is_unread, tell, tell_error
@@ -31,54 +31,27 @@ from aclkit.runtime.progress import ProgressHandler
 from aclkit.runtime.requests_made import REQUESTS
 from aclkit.runtime.storage_settings import single_writer_assumed, storage_said
 
+_ELSEWHERE: Final = {
+    "who-can": ("questions", "who_can"), "what-can": ("questions", "what_can"),
+    "show": ("questions", "show"), "why": ("can", "why"), "history": ("can", "history"),
+    "assert": ("assertions", "assert_"), "run": ("nightly", "run"),
+    "maintain": ("maintain", "maintain_"), "help": ("help", "help_"),
+    "alert": ("report", "alert"), "demo": ("nightly", "demo"), "diff": ("effect", "diff"),
+}  # fmt: skip
+"""Module and function of commands that are not in a module of their own name."""
+
 _SECTIONS: Final[Sections] = {
-    "Ask": {
-        "can": ("can", "can"),
-        "who-can": ("questions", "who_can"),
-        "what-can": ("questions", "what_can"),
-        "why": ("why", "why"),
-        "show": ("show", "show"),
-        "history": ("why", "history"),
-        "sql": ("sql", "sql"),
-    },
-    "Change": {
-        "changes": ("changes", "changes"),
-        "diff": ("diff", "diff"),
-        "preview": ("preview", "preview"),
-        "prove": ("prove", "prove"),
-        "acls": ("acls", "acls"),
-    },
-    "Audit": {
-        "audit": ("audit", "audit"),
-        "assert": ("assertions", "assert_"),
-        "tidy": ("tidy", "tidy"),
-        "usage": ("usage", "usage"),
-        "verify": ("verify", "verify"),
-    },
-    "Run": {
-        "demo": ("demo", "demo"),
-        "init": ("init", "init"),
-        "doctor": ("doctor", "doctor"),
-        "run": ("nightly", "run"),
-        "replay": ("replay", "replay"),
-        "materialize": ("materialize", "materialize"),
-        "maintain": ("maintain", "maintain_"),
-        "jars": ("jars", "jars"),
-        "completion": ("completion", "completion"),
-        "help": ("help_command", "help_"),
-    },
-    "Export": {
-        "export": ("export", "export"),
-        "report": ("report", "report"),
-        "serve": ("serve", "serve"),
-        "alert": ("report", "alert"),
-    },
+    heading: {name: _ELSEWHERE.get(name, (name, name)) for name in names.split()}
+    for heading, names in {
+        "Ask": "can who-can what-can why show history sql",
+        "Change": "changes diff preview prove desired acls",
+        "Audit": "audit assert tidy usage verify",
+        "Run": "demo init doctor run replay materialize maintain jars completion help",
+        "Export": "export report serve alert",
+    }.items()
 }
 _SELDOM: Final = frozenset(
-    (
-        *("verify", "doctor", "replay", "materialize", "maintain", "jars", "completion", "help"),
-        "alert",
-    )
+    ["verify", "doctor", "replay", "materialize", "maintain", "jars", "completion", "help", "alert"]
 )
 """Commands that ``-h`` only names."""
 
@@ -130,31 +103,31 @@ class AclkitGroup(LazyGroup):
         """Run a command; an error of aclkit becomes one line on stderr and its exit code."""
         try:
             return super().invoke(ctx)
-        except AclkitError as error:
-            return _end(ctx, error)
-        except ModuleNotFoundError as error:
-            asked = f"{ctx.command_path} {ctx.invoked_subcommand} with these options"
-            return _end(ctx, not_installed(asked, missing_package(error)))
-        except OSError as error:
-            if isinstance(error, BrokenPipeError) and is_unread():
-                ctx.exit(_NOBODY_READS)
-            # Here: only what failed needs it.
-            from aclkit.warehouse.damage import damage_of
-
-            is_gone = isinstance(error, FileNotFoundError)
-            if not is_gone and (plain := damage_of(error)) is not None:
-                return _end(ctx, plain)
-            where = f": {error.filename}" if error.filename else ""
-            return _end(ctx, SurroundingsError(f"{error.strerror or error}{where}"))
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
         except Exception as error:
-            # Here: only what failed needs it.
-            from aclkit.warehouse.damage import damage_of
-
-            if (plain := damage_of(error)) is None:
+            if isinstance(error, BrokenPipeError) and is_unread():
+                ctx.exit(_NOBODY_READS)
+            if (plain := _explained(ctx, error)) is None:
                 raise
             return _end(ctx, plain)
+
+
+def _explained(ctx: click.Context, error: Exception) -> AclkitError | None:
+    """Return an error as one of ours; None for a defect, which keeps its traceback."""
+    if isinstance(error, AclkitError):
+        return error
+    if isinstance(error, ModuleNotFoundError):
+        asked = f"{ctx.command_path} {ctx.invoked_subcommand} with these options"
+        return not_installed(asked, missing_package(error))
+    # Here: only what failed needs it.
+    from aclkit.warehouse.damage import damage_of
+
+    plain = None if isinstance(error, FileNotFoundError) else damage_of(error)
+    if plain is not None or not isinstance(error, OSError):
+        return plain
+    where = f": {error.filename}" if error.filename else ""
+    return SurroundingsError(f"{error.strerror or error}{where}")
 
 
 COMPLETE: Final = "_ACLKIT_COMPLETE"
@@ -212,9 +185,9 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     if path is None:
         return None
     try:
-        config = read_config(path, {w: c.options for w, c in read_index().items()})
-        ctx.default_map = config.defaults
-        ctx.with_resource(storage_said(config.storage, path))
+        options = {words: command.options for words, command in read_index().items()}
+        ctx.default_map, storage = read_config(path, options)
+        ctx.with_resource(storage_said(storage, path))
     except AclkitError as error:
         if not ctx.resilient_parsing:  # else a shell asks what may come next
             _end(ctx, error)
@@ -227,18 +200,10 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     context_settings={"help_option_names": ["--help"], "max_content_width": 100},
 )
 @click.version_option(aclkit.__version__, "--version", "-V", prog_name="aclkit")
-@click.option(
-    "--warehouse", envvar="ACLKIT_WAREHOUSE", metavar="DIR", help="Folder of the warehouse."
-)
-@click.option(
-    "--cluster",
-    envvar="ACLKIT_CLUSTER",
-    metavar="ID",
-    help="Cluster id, if the warehouse has several.",
-)
-@click.option(
+@kept("--warehouse", "Folder of the warehouse.", metavar="DIR")
+@kept("--cluster", "Cluster id, if the warehouse has several.", metavar="ID")
+@option(
     "--config",
-    envvar="ACLKIT_CONFIG",
     metavar="FILE.toml",
     is_eager=True,
     expose_value=False,
@@ -246,9 +211,7 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     help="Read options from a TOML file.",
 )
 @option(
-    "--max-age",
-    metavar="DURATION",
-    help="Warn if the newest run is older: 36h, 2d.  [default: 1d]",
+    "--max-age", metavar="DURATION", help="Warn if the newest run is older: 36h, 2d.  [default: 1d]"
 )
 @option(
     "--file-mode",
@@ -256,9 +219,8 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     help="Permissions of new files; folders get x where files get r.  [default: 0640]",
 )
 @option("--file-group", metavar="GROUP", help="Group of new warehouses and reports.")
-@click.option(
+@option(
     "--class-archive/--no-class-archive",
-    envvar="ACLKIT_CLASS_ARCHIVE",
     default=None,
     hidden=True,
     expose_value=False,
@@ -268,24 +230,15 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     "--assume-single-writer",
     "Allow object stores without conditional writes. Make sure only one run writes at a time.",
 )
-@click.option(
-    "-v",
-    "--verbose",
-    envvar="ACLKIT_VERBOSE",
-    is_flag=True,
-    help="Show Spark's log and object-store requests.",
-)
+@kept("--verbose", "Show Spark's log and object-store requests.", "-v", is_flag=True)
 @click.pass_context
 def cli(
     ctx: click.Context,
-    warehouse: str | None,
-    cluster: str | None,
     max_age: str | None,
     file_mode: str | None,
     file_group: str | None,
     *,
     assume_single_writer: bool,
-    verbose: bool,
 ) -> None:
     """Show who can do what on a Kafka cluster, and which ACL decides.
 
@@ -306,20 +259,16 @@ def cli(
         if name.startswith("ACLKIT_") and not _is_utf8(value):
             raise UsageError(f"{name} is not UTF-8.")
     _tell_retired(name for name in _RETIRED_VARIABLES if name in os.environ)
-    if warehouse is not None and not warehouse.strip():
+    context = ctx.ensure_object(Context)
+    if context.warehouse is not None and not context.warehouse.strip():
         raise UsageError("--warehouse is empty. Pass a folder or a URI.")
     mode = None if file_mode is None else parse_mode(file_mode)
     group = None if file_group is None else parse_group(file_group)
     ctx.with_resource(writing_as(mode, group))
     ctx.with_resource(single_writer_assumed(assume_single_writer))
-    ctx.obj = Context(
-        warehouse=warehouse,
-        cluster=cluster,
-        verbose=verbose,
-        max_age=None if max_age is None else parse_age(max_age),
-    )
-    _tell_progress(is_shared=verbose)
-    if verbose:
+    context.max_age = None if max_age is None else parse_age(max_age)
+    _tell_progress(is_shared=context.verbose)
+    if context.verbose:
         ctx.call_on_close(_tell_requests)
 
 

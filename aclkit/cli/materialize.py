@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from aclkit.answer.document import Answer
-from aclkit.audit.findings.broker_settings_differ import find_broker_settings_differ
 from aclkit.audit.findings.differences import note_readings
-from aclkit.audit.findings.reading_changed import find_reading_changed
-from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
+from aclkit.audit.findings.settings import (
+    find_broker_settings_differ,
+    find_reading_changed,
+    find_super_users_unknown,
+)
 from aclkit.cli.context import Context, format_option
-from aclkit.cli.deciding_options import deciding_options
 from aclkit.cli.help import command
 from aclkit.cli.options import inventory_options, lock_timeout_option, rebuild_of, rebuild_options
-from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.replay import tell_notes
 from aclkit.cli.session import command_run
-from aclkit.cli.settings_options import given_settings, settings_options
+from aclkit.cli.settings_options import (
+    builder_of,
+    follows_brokers,
+    given_settings,
+    principal_options,
+    reading_of,
+    settings_options,
+)
 from aclkit.errors import UsageError
+from aclkit.kafka.principals.load import CheckedBuilder
 from aclkit.model.broker_settings import resolve
+from aclkit.model.semantics import BrokerSettings
 from aclkit.model.semantics_words import asked_words
-from aclkit.pipeline.explain.decided import take_inventory
+from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
 from aclkit.pipeline.explain.materialize import continue_from_replay, told_by_brokers
 from aclkit.pipeline.explain.materialize import materialize as materialize_into
+from aclkit.pipeline.inventory.entry import HOSTS, PRINCIPALS, RESOURCES
+from aclkit.pipeline.inventory.files import read_inventory
+from aclkit.pipeline.inventory.people import attributes_built_by, entries_built_by
+from aclkit.pipeline.inventory.survey import Given
 from aclkit.pipeline.replay.known_tables import read_clusters
 from aclkit.runtime.progress import tell_first
 from aclkit.warehouse.run import publish
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SUMMARY = (
     "cluster", "head_offset", "acls", "principals", "hosts", "resources", "rows_expected",
@@ -92,6 +108,34 @@ def materialize(
     row = (run.cluster_id, run.head_offset, acls, *sizes, *rows, run.status)
     context.write(Answer(columns=SUMMARY, rows=[row]))
     tell_notes(run.notes, run.findings)
+
+
+def deciding_options(
+    start: Callable[[], SparkSession],
+    chosen: dict[str, Any],
+    broker: BrokerSettings,
+    builder: CheckedBuilder | None = None,
+) -> MaterializeOptions:
+    """Return the values of the options for deciding; ``start``: see ``read_inventory``."""
+    build = {} if builder is None else {PRINCIPALS: entries_built_by(builder)}
+    entries = {
+        kind: read_inventory(start, chosen[kind], kind, build.get(kind))
+        for kind in (PRINCIPALS, HOSTS, RESOURCES)
+        if chosen[kind]
+    }
+    return MaterializeOptions(
+        settings=broker,
+        reading=reading_of(chosen),
+        auto_ranges=follows_brokers(chosen),
+        given=Given(
+            entries=entries,
+            extend=chosen["extend"],
+            attributes_of=attributes_built_by(builder) if builder else None,
+        ),
+        dense=chosen["dense"],
+        full=chosen["full"],
+        decide_with=chosen["decide_with"],
+    )
 
 
 def choose_cluster(clusters: Iterable[str], warehouse: str, given: str | None) -> str:

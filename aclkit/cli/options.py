@@ -65,6 +65,13 @@ def picked(record: Callable[..., _Record], chosen: Mapping[str, Any], **more: ob
     return record(**{name: value for name, value in chosen.items() if name in names}, **more)
 
 
+class Text(click.ParamType[str]):
+    """Any text; the environment gives several of them as lines, for they may hold spaces."""
+
+    name = "text"
+    envvar_list_splitter = "\n"
+
+
 class FiniteRange(click.FloatRange):
     """A range of numbers; NaN is none, though it is neither below nor above any limit."""
 
@@ -179,11 +186,7 @@ replay_options = together(
     ),
     flag("--strict", "Exit with code 3 if any row is rejected."),
     option("--at", metavar="TIME", help="Time of a listing, ISO 8601. Default: now."),
-    option(
-        "--command-config",
-        metavar="FILE",
-        help="Kafka client .properties for a live source.",
-    ),
+    option("--command-config", metavar="FILE", help="Kafka client .properties for a live source."),
     timeout_option("Time limit for a live source.", 30.0),
     flag("--allow-empty", "Accept a listing without ACLs: it removes all known ones."),
 )

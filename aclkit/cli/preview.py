@@ -11,7 +11,8 @@ from aclkit.cli.context import Context, format_option, retired_engine_option, te
 from aclkit.cli.effect import Gate, effect_options, tell_first_glob, write_effect
 from aclkit.cli.help import Group
 from aclkit.cli.options import option
-from aclkit.cli.output import tell, tell_all
+from aclkit.cli.output import tell
+from aclkit.cli.preview_apply import apply
 from aclkit.kafka.acls.creation import CreationRules
 from aclkit.kafka.acls.new import acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
@@ -20,7 +21,6 @@ from aclkit.model.semantics import Semantics, read_as
 from aclkit.model.semantics_words import changed_settings
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.pipeline.replay.changes import add_to, remove_from
-from aclkit.questions.preview.change_set import read_change_set
 from aclkit.questions.preview.read import Base, read_base
 from aclkit.questions.preview.state import Change, State
 from aclkit.questions.preview.topics import preview_topics
@@ -35,7 +35,7 @@ def preview() -> None:
     Example:
       aclkit preview add-acl --allow-principal User:alice --operation Read --topic payments
       aclkit preview add-topic payments.eu.refunds
-      aclkit preview apply acls.jsonl --format markdown --fail-on gained
+      aclkit preview apply plan.json --format markdown --fail-on gained
       aclkit preview upgrade --to 4.4
 
     The change is compared with the published decisions: access gained, access lost, and access
@@ -111,25 +111,7 @@ def add_topic(context: Context, names: tuple[str, ...]) -> None:
     context.write(topics_answer(topics, base.inventory.hosts, caveats))
 
 
-@preview.command("apply")
-@click.argument("file", metavar="FILE")
-@effect_options
-def apply(context: Context, file: str, gate: Gate) -> None:
-    """Show the effect of a file of ACL changes.
-
-    \b
-    Example:
-      aclkit preview apply change.jsonl
-      aclkit preview apply wanted-acls.txt --format markdown --fail-on any
-
-    FILE is either records of the metadata log as JSON lines, which add and remove ACLs, or the
-    output of kafka-acls --list. Such a listing is the whole new state: ACLs that it lacks are
-    removed.
-    """
-    base = _read(context)
-    change_set = read_change_set(file, base.state)
-    tell_all(change_set.notes)
-    _print(context, base, change_set.after, "Change set", gate)
+preview.add_command(apply)
 
 
 @preview.command("upgrade")

@@ -12,26 +12,28 @@ from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats, retired_engine_option
+from aclkit.cli.desired_options import desired_options
+from aclkit.cli.gate_options import end_with, gate_options, limits_of, write_summary
 from aclkit.cli.help import Group
 from aclkit.cli.options import flag, option, together
-from aclkit.cli.output import tell_all
-from aclkit.cli.settings_options import given_settings, own_semantics, settings_options
-from aclkit.cli.side_arguments import read_sides
-from aclkit.model.semantics import AUTO
-from aclkit.model.super_users import near_misses
+from aclkit.cli.settings_options import settings_options
+from aclkit.cli.side_arguments import given_reading, read_sides
 from aclkit.questions.assertions.parse import parse_assertions
+from aclkit.questions.gate.answer import cleaner, with_verdict
+from aclkit.questions.gate.start import Start, names_in
+from aclkit.questions.gate.verdict import Planned, Verdict, judge
+from aclkit.questions.preview.state import Change
 from aclkit.questions.prove.answer import answers_answer, comparison_answer
-from aclkit.questions.prove.claim import HOLDS, NO_LESS, NO_MORE, SAME, hold_against
+from aclkit.questions.prove.claim import HOLDS, NO_LESS, NO_MORE, SAME, hold_sides
 from aclkit.questions.prove.never import hold_assertions
 from aclkit.questions.prove.proof_settings import (
     RECORDS,
-    GivenReading,
     ReadSide,
     caveats,
     first_glob_notes,
     read_alike,
 )
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from aclkit.runtime.safe_read import read_text
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -42,7 +44,7 @@ _format_option = formats(
     text="How it is printed: for people, for programs, for a merge request, for code scanners.",
 )
 _shared_options: _Decorator = together(
-    settings_options, budget_options, _format_option, retired_engine_option
+    settings_options, desired_options, budget_options, _format_option, retired_engine_option
 )
 _comparison_options: _Decorator = together(
     click.argument("a", metavar="A"),
@@ -56,6 +58,7 @@ _comparison_options: _Decorator = together(
         help="Number of counterexamples of each kind, in every format.",
     ),
     option("--all", "is_all", is_flag=True, help="Show all counterexamples."),
+    gate_options,
     _shared_options,
     click.pass_obj,
 )
@@ -78,8 +81,8 @@ def prove() -> None:
       WAREHOUSE          a folder: its published state
       WAREHOUSE@900      its state at an offset; @900 is one of --warehouse
       WAREHOUSE@2026-11-20T00:00:00Z
-      FILE               the output of kafka-acls --list: a whole state; or records of
-                         the metadata log as JSON lines, replayed from an empty cluster
+      PATH               files in any format that aclkit desired show reads; as B they
+                         are applied to A: a plan makes its change, CSV needs --scope
 
     Two files need no warehouse, no Spark and no Java. A warehouse has the broker settings of its
     runs. A file takes those of the other side, or of the options. The exit code is 1 if the
@@ -151,8 +154,9 @@ def never(context: Context, /, file: str, a: str | None, budget: Budget, **chose
     unknown; so is [[always]], unless it sets inventory_only = false.
     """
     assertions = parse_assertions(read_text(file), file)
-    sides = read_sides(context, [context.require_warehouse(to_write=False) if a is None else a])
-    read = read_alike(sides, _given(chosen))
+    side = context.require_warehouse(to_write=False) if a is None else a
+    sides = read_sides(context, [side], chosen["wanted"])
+    read = read_alike(sides, given_reading(chosen))
     notes = _notes(read)
     found = hold_assertions(assertions, read[0].rules, budget)
     answer = answers_answer(found, read, notes)
@@ -161,25 +165,39 @@ def never(context: Context, /, file: str, a: str | None, budget: Budget, **chose
 
 
 def _compare(context: Context, claim: str, texts: Sequence[str], chosen: dict[str, Any]) -> None:
-    sides = read_sides(context, texts)
-    read = read_alike(sides, _given(chosen), each_own=chosen["compare_settings"])
+    sides = read_sides(context, texts, chosen["wanted"])
+    read = read_alike(sides, given_reading(chosen), each_own=chosen["compare_settings"])
     notes = _notes(read)
     limit = None if chosen["is_all"] else chosen["limit"]
-    found = hold_against(claim, read[0].rules, read[1].rules, chosen["budget"], limit)
+    found = hold_sides(claim, read[0], read[1], chosen["budget"], limit)
     answer = comparison_answer(found, read, notes, limit)
-    context.write(replace(answer, sarif=lambda: comparison_sarif(found, read, notes)))
+    answer = replace(answer, sarif=lambda: comparison_sarif(found, read, notes))
+    verdict = _verdict(read, chosen) if chosen["gate"].is_asked else None
+    context.write(answer if verdict is None else with_verdict(answer, verdict))
     _end(found.outcome)
+    if verdict is not None:
+        end_with(verdict, is_strict=chosen["wanted"].strict)
 
 
-def _given(chosen: dict[str, Any]) -> GivenReading:
-    """Return the values of the options; ``auto`` counts as not passed."""
-    preset, settings = chosen["semantics"], given_settings(chosen)
-    tell_all([*settings.notes, *near_misses(settings.super_users or ())])
-    return GivenReading(
-        settings=settings,
-        preset=None if preset == AUTO else preset,
-        own=own_semantics(chosen),
+def _verdict(read: Sequence[ReadSide], chosen: dict[str, Any]) -> Verdict:
+    """Judge the change from A to B as ``preview apply`` does."""
+    one, other = read
+    gate, budget = chosen["gate"], chosen["budget"]
+    semantics = one.reading.semantics
+    names = names_in((*one.side.acls, *other.side.acls), semantics)
+    start = Start(state=one.state, semantics=semantics, inventory=names, where=one.side.path)
+    change = Change(
+        before=one.state,
+        after=other.state,
+        semantics=semantics,
+        semantics_after=other.reading.semantics,
     )
+    planned = Planned.of(change, names, other.side.applied, budget)
+    verdict = judge(planned, limits_of(gate, planned, start, budget), budget)
+    verdict = verdict.said(cleaner(planned))
+    if gate.summary_env:
+        write_summary(gate.summary_env, planned, verdict)
+    return verdict
 
 
 def _notes(read: Sequence[ReadSide]) -> list[str]:

@@ -29,7 +29,6 @@ from aclkit.pipeline.replay.imprint import imprint_of
 from aclkit.pipeline.replay.intake import Intake, ask_live, look_at, parse_source
 from aclkit.pipeline.replay.job import replay as replay_into
 from aclkit.pipeline.replay.known import ReplayOptions
-from aclkit.pipeline.replay.record import ReplayResult
 from aclkit.warehouse.run import begin_run, hold, publish
 
 SUMMARY = (
@@ -84,7 +83,10 @@ def replay(
         ):
             result = replay_into(run, intake, context.cluster, options, wrong)
             publish(run)
-    row = summary(run.cluster_id, run.status, result)
+    row = (
+        run.cluster_id, result.head_offset, result.alive, result.facts, result.rejects,
+        describe_spans(result.holes) or None, describe_spans(result.bridged) or None, run.status,
+    )  # fmt: skip
     context.write(Answer(columns=SUMMARY, rows=[row]))
     tell_notes(run.notes, run.findings)
     if result.holes and result.exit_code:
@@ -117,20 +119,6 @@ def intake_of(chosen: dict[str, Any], *, may_be_none: bool = False) -> Intake:
         keys = ", ".join(map(repr, intake.not_honoured))
         tell(f"note: not honoured of {chosen['command_config']}: {keys}")
     return intake
-
-
-def summary(cluster_id: str, status: str, result: ReplayResult) -> tuple[object, ...]:
-    """Return the row that a replay prints."""
-    return (
-        cluster_id,
-        result.head_offset,
-        result.alive,
-        result.facts,
-        result.rejects,
-        describe_spans(result.holes) or None,
-        describe_spans(result.bridged) or None,
-        status,
-    )
 
 
 def tell_notes(notes: Iterable[str], findings: Iterable[Finding]) -> None:

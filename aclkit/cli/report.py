@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import click
 
@@ -33,9 +33,7 @@ from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.findings import NEVER, SEVERITIES
 from aclkit.runtime.atomic_file import write_atomically
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-alert_options: Callable[[_Command], _Command] = together(
+alert_options = together(
     option(
         "--alert-webhook-file",
         metavar="FILE",
@@ -64,7 +62,7 @@ alert_options: Callable[[_Command], _Command] = together(
 )
 """Options of whatever sends an alert; ``webhook_of`` reads them."""
 
-_EVERY: Final = "all"
+EVERY: Final = "all"
 
 
 def webhook_of(chosen: dict[str, Any]) -> Webhook | None:
@@ -108,7 +106,7 @@ def judge_of(chosen: dict[str, Any]) -> Judge | None:
 @click.option(
     "--format",
     "forms",
-    type=click.Choice([*FORMATS, _EVERY]),
+    type=click.Choice([*FORMATS, EVERY]),
     multiple=True,
     help="Format. Repeatable with --output-dir. Default: html.",
 )
@@ -142,7 +140,7 @@ def report(
     which no cell is a formula. With --baseline or --mutes, each finding has a state: new, known,
     muted or fixed.
     """
-    wanted = FORMATS if _EVERY in forms else forms or (HTML,)
+    wanted = FORMATS if EVERY in forms else forms or (HTML,)
     if output is not None and output_dir is not None:
         raise UsageError("Pass --output or --output-dir, not both.")
     if len(set(wanted)) > 1 and output_dir is None:

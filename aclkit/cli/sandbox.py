@@ -15,10 +15,10 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import IO, Any, Final, cast
 
 from aclkit import errors
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
@@ -30,17 +30,16 @@ from aclkit.warehouse.location import Location
 class SqlQuestion:
     """What is asked of a warehouse, and how the rows are to be written.
 
-    With ``has_count`` the number of rows comes last. ``tables`` and ``sockets`` are those of
-    ``byte_range_proxy.offered``, for a warehouse in a bucket.
+    ``layout`` has the fields of a ``Layout``. With ``has_count`` the number of rows comes last.
+    ``tables`` and ``sockets`` are those of ``byte_range_proxy.offered``, for a warehouse in a
+    bucket.
     """
 
     warehouse: str | None
     statement: str
     output_format: str
     columns: Sequence[str] = ()
-    width: int | None = None
-    has_colour: bool = False
-    limit: int | None = None
+    layout: Mapping[str, Any] = field(default_factory=dict)
     has_count: bool = False
     tables: str | None = None
     sockets: Sequence[int] = ()

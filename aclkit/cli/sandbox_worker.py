@@ -60,7 +60,7 @@ def _answer(question: SqlQuestion) -> None:
         answer = run_sql(connection, question.statement)
         rows = Counted(answer.rows)
         chosen = choose_columns(question.columns, answer.columns, rows)
-        layout = Layout(width=question.width, has_colour=question.has_colour, limit=question.limit)
+        layout = Layout(**question.layout)
         write_lines(render_rows(*chosen, question.output_format, layout), stdout)
         if question.has_count:
             write_lines([rows.words], stdout)

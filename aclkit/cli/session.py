@@ -7,18 +7,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import click
 
+from aclkit.cli.context import Context
 from aclkit.errors import SurroundingsError, first_line
 from aclkit.runtime import signals
-from aclkit.runtime.environment import (
-    full_disk,
-    missing_package,
-    not_installed,
-    write_error,
-)
+from aclkit.runtime.environment import full_disk, missing_package, not_installed, write_error
 from aclkit.runtime.object_stores import is_s3
 from aclkit.runtime.progress import step
 from aclkit.runtime.reachable import require_reachable
@@ -30,26 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-class SessionContext(Protocol):
-    """What a session needs to know of its command; see ``context.Context``."""
-
-    warehouse: str | None
-    verbose: bool
-    is_reached: bool
-
-    def require_warehouse(self) -> str:
-        """Return the warehouse that was named."""
-
-
 @contextmanager
-def command_session(context: SessionContext, command: str) -> Iterator[SparkSession]:
-    """Start Spark for a command; see ``late_session``."""
-    with late_session(context, command) as start:
-        yield start()
-
-
-@contextmanager
-def late_session(context: SessionContext, command: str) -> Iterator[Callable[[], SparkSession]]:
+def late_session(context: Context, command: str) -> Iterator[Callable[[], SparkSession]]:
     """Give a command what starts Spark, for when it is needed: what is small goes without.
 
     What fails inside Spark ends with exit code 4 and no traceback.
@@ -73,11 +51,7 @@ def late_session(context: SessionContext, command: str) -> Iterator[Callable[[],
             raise not_installed(what, missing_package(error)) from error
 
         with step("Starting Spark"):
-            spark = build_session(
-                f"aclkit {command}",
-                verbose=context.verbose,
-                uris=uris,
-            )
+            spark = build_session(f"aclkit {command}", verbose=context.verbose, uris=uris)
         signals.install()
         return spark
 
@@ -97,7 +71,7 @@ def late_session(context: SessionContext, command: str) -> Iterator[Callable[[],
         raise SurroundingsError(f"Spark failed: {first_line(error)[:500]}{where}") from error
 
 
-def _uris(context: SessionContext) -> Iterator[str]:
+def _uris(context: Context) -> Iterator[str]:
     """Yield the warehouse, and all other arguments of the command that are on S3."""
     if context.warehouse is not None:
         yield context.warehouse
@@ -110,11 +84,7 @@ def _uris(context: SessionContext) -> Iterator[str]:
 
 @contextmanager
 def command_run(
-    context: SessionContext,
-    job: str,
-    lock_timeout: float,
-    *,
-    rebuild: Rebuild | None = None,
+    context: Context, job: str, lock_timeout: float, *, rebuild: Rebuild | None = None
 ) -> Iterator[Run]:
     """Begin a run of a command: the lock first, which may be another's; Spark starts if needed."""
     warehouse = context.require_warehouse()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from aclkit.cli.command_index import ConfigOption
 from aclkit.errors import UsageError
@@ -16,20 +16,8 @@ Commands = Mapping[str, Mapping[str, ConfigOption]]
 """Command in words → name of an option → the option."""
 
 
-class Config(NamedTuple):
-    """The content of a settings file.
-
-    Attributes:
-        defaults: of options, click's default map.
-        storage: how object storage is reached, see ``runtime.storage_settings``.
-    """
-
-    defaults: dict[str, Any]
-    storage: object
-
-
-def read_config(path: str, commands: Commands) -> Config:
-    """Read a TOML file.
+def read_config(path: str, commands: Commands) -> tuple[dict[str, Any], object]:
+    """Read a TOML file: the defaults of options, click's default map, and its table ``[storage]``.
 
     A key at the top holds for every command that has the option; a table named for a command
     holds for that command, ``[acls.list]`` for a command of a group. Dashes and underscores are
@@ -46,7 +34,7 @@ def read_config(path: str, commands: Commands) -> Config:
     """
     said = parse_toml(read_text(path), path)
     storage = said.pop(SECTION, {})
-    return Config(_defaults(path, said, commands, {}), storage)
+    return _defaults(path, said, commands, {}), storage
 
 
 def _defaults(
@@ -65,18 +53,14 @@ def _defaults(
     for known in commands.values():
         _refuse_other_types(where, own, known)
     values = {**inherited, **own}
-    defaults: dict[str, Any] = _of_command(values, commands[""])
+    options = commands[""]
+    defaults = {options[key].parameter: value for key, value in values.items() if key in options}
     for plain, name in tables.items():
         inner = content.get(plain, {})
         if not isinstance(inner, dict):
             raise UsageError(f"{where}: [{name}] must be a table, not {inner!r}.")
         defaults[name] = _defaults(f"{where}: [{name}]", inner, below[name], values)
     return defaults
-
-
-def _of_command(values: Mapping[str, Any], options: Mapping[str, ConfigOption]) -> dict[str, Any]:
-    """Return what a command has an option for, under its parameter's name."""
-    return {options[key].parameter: value for key, value in values.items() if key in options}
 
 
 def _plain(key: str) -> str:
@@ -99,8 +83,7 @@ def _refuse_other_types(
     where: str, found: Mapping[str, Any], options: Mapping[str, ConfigOption]
 ) -> None:
     for key, value in found.items():
-        option = options.get(key)
-        if option is None:
+        if (option := options.get(key)) is None:
             continue
         if option.is_list != isinstance(value, list):
             wanted = f"a list, each of it {option.takes}" if option.is_list else option.takes

@@ -1,24 +1,43 @@
-"""The options for the settings under which ACLs are read, and their values."""
+"""The options for how ACLs are read, and for what builds principals (KIP-111); their values."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from aclkit.cli.options import option, together
+from aclkit.cli.options import Text, option, together
 from aclkit.errors import UsageError
-from aclkit.model.broker_settings import GivenSettings
+from aclkit.model.broker_settings import MAPPING_RULES, GivenSettings
 from aclkit.model.principal import parse_super_users
 from aclkit.model.semantics import AUTO, OFF, ON, PRESETS, AskedReading, Semantics
 
-settings_options = together(
+if TYPE_CHECKING:
+    from aclkit.kafka.principals.load import CheckedBuilder
+
+principal_options = together(
     option(
-        "--super-users",
-        metavar="'TYPE:NAME;…'",
-        help="super.users of the brokers.",
+        "--principal-builder",
+        metavar="MODULE:CLASS",
+        help=(
+            "Class that builds principals and their attributes: aclkit.api:X500Builder, "
+            "aclkit.api:AttributeTableBuilder or your own. X500Builder also reads "
+            "ssl.principal.mapping.rules from --server-properties."
+        ),
     ),
+    option(
+        "--principal-builder-properties",
+        multiple=True,
+        type=Text(),
+        metavar="KEY=VALUE",
+        help="Property of the principal builder. Repeatable.",
+    ),
+)
+
+settings_options = together(
+    option("--super-users", metavar="'TYPE:NAME;…'", help="super.users of the brokers."),
     option(
         "--no-super-users",
         is_flag=True,
@@ -39,7 +58,6 @@ settings_options = together(
         "--semantics",
         type=click.Choice([AUTO, *PRESETS]),
         default=AUTO,
-        show_default=True,
         help="How ACLs are read: as Kafka's brokers do (kafka), or with globs (kip-1042). auto is "
         "kafka until the cluster has a GLOB ACL, then kip-1042.",
     ),
@@ -99,8 +117,7 @@ def given_settings(chosen: dict[str, Any]) -> GivenSettings:
     """
     text, allow_everyone = said_super_users(chosen), chosen["allow_everyone"]
     given = GivenSettings(
-        super_users=None if text is None else parse_super_users(text),
-        allow_everyone=allow_everyone,
+        super_users=None if text is None else parse_super_users(text), allow_everyone=allow_everyone
     )
     if not (file := chosen["server_properties"]):
         return given
@@ -130,3 +147,34 @@ def said_super_users(chosen: dict[str, Any]) -> str | None:
         if given is not None and none is not None and given.value < none.value:
             return text
     return ""
+
+
+def builder_of(
+    chosen: Mapping[str, Any], mapping_rules: str | None = None
+) -> CheckedBuilder | None:
+    """Return the builder that the options name, or None where they name none.
+
+    Args:
+        chosen: the options.
+        mapping_rules: those of the broker's file, which hold where the options name none.
+
+    Raises:
+        UsageError: properties without a builder, bad properties, or no such builder.
+    """
+    name, properties = chosen["principal_builder"], chosen["principal_builder_properties"]
+    if name is None:
+        if properties:
+            raise UsageError("--principal-builder-properties needs --principal-builder.")
+        return None
+    # Here, for few commands have these options and the others.
+    from aclkit.kafka.principals.load import load_builder, parse_properties
+
+    given = parse_properties(properties)
+    built = load_builder(name, given)
+    if mapping_rules is None or MAPPING_RULES in given:
+        return built
+    # Here, for the builder reads names with a package that only certificates need.
+    from aclkit.kafka.principals.x500 import X500Builder
+
+    is_brokers = isinstance(built.builder, X500Builder)
+    return load_builder(name, {**given, MAPPING_RULES: mapping_rules}) if is_brokers else built

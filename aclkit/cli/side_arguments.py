@@ -5,16 +5,24 @@ from __future__ import annotations
 import stat
 from collections.abc import Sequence
 from datetime import datetime
+from glob import has_magic
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aclkit.cli.context import Context
+from aclkit.cli.desired_options import DesiredOptions
 from aclkit.cli.options import parse_moment
+from aclkit.cli.output import tell_all
+from aclkit.cli.settings_options import given_settings, own_semantics
 from aclkit.errors import UsageError
+from aclkit.kafka.desired.documents import STDIN
+from aclkit.model.semantics import AUTO
+from aclkit.model.super_users import near_misses
 from aclkit.pipeline.sources import files
-from aclkit.questions.prove.proof_settings import Side
+from aclkit.questions.prove.proof_settings import GivenReading, Side
 from aclkit.questions.prove.read import EXPECTED, read_file_side, read_warehouse_side
 from aclkit.runtime.uri import is_uri, shown
+from aclkit.warehouse.job_run import JOB_RUN
 
 FORMS = (
     "A side is a warehouse (what it has published), WAREHOUSE@OFFSET, WAREHOUSE@TIME, @OFFSET or "
@@ -27,7 +35,7 @@ class Meant(NamedTuple):
 
     Attributes:
         path: of a file, or of a warehouse.
-        is_warehouse: it is a folder.
+        is_warehouse: it is a warehouse; otherwise files with ACLs.
         at: the moment of a warehouse that is meant; None is what is published.
     """
 
@@ -36,17 +44,24 @@ class Meant(NamedTuple):
     at: int | datetime | None = None
 
 
-def read_sides(context: Context, texts: Sequence[str]) -> list[Side]:
-    """Read what is named."""
-    meant = [find_meant(text, context) for text in texts]
-    if not any(each.is_warehouse for each in meant):
-        return [read_file_side(each.path) for each in meant]
-    sides = [
-        read_warehouse_side(each.path, context.cluster, each.at)
-        if each.is_warehouse
-        else read_file_side(each.path)
-        for each in meant
-    ]
+def read_sides(context: Context, texts: Sequence[str], wanted: DesiredOptions) -> list[Side]:
+    """Read what is named; files on the second place are applied to the first side."""
+    sides: list[Side] = []
+    for text in texts:
+        meant = find_meant(text, context)
+        if meant.is_warehouse:
+            sides.append(read_warehouse_side(meant.path, context.cluster, meant.at))
+        else:
+            onto = sides[0].acls if sides else None
+            sides.append(
+                read_file_side(
+                    meant.path,
+                    wanted.asked,
+                    wanted.scope,
+                    with_operator=wanted.operator,
+                    onto=onto,
+                )
+            )
     context.standing = [side.as_of for side in sides if side.as_of is not None]
     return sides
 
@@ -65,12 +80,14 @@ def find_meant(text: str, context: Context) -> Meant:
                 f"{shown(text)} is there itself, and so is {shown(stem)}, of which "
                 f"{moment} may be meant; expected a text that can be meant in one way only"
             )
-        return Meant(text, is_folder)
+        return Meant(text, is_folder and _is_warehouse(text))
+    if text == STDIN or (has_magic(text) and not is_uri(text)):
+        return Meant(text, is_warehouse=False)
     path = stem or (context.require_warehouse(to_write=False) if mark else "")
     is_folder = _is_folder(path, context) if mark else None
     if is_folder is None:
         raise UsageError(f"{shown(text)!r}: {EXPECTED}; there is no such file or folder")
-    if not is_folder:
+    if not is_folder or not _is_warehouse(path):
         raise UsageError(f"{shown(text)}: only a warehouse has offsets and times")
     return Meant(path, is_warehouse=True, at=parse_moment(moment))
 
@@ -88,9 +105,25 @@ def _is_folder(path: str, context: Context) -> bool | None:
         return None
 
 
+def _is_warehouse(folder: str) -> bool:
+    """Whether a folder is a warehouse, not one of files with ACLs."""
+    return is_uri(folder) or (Path(folder) / JOB_RUN).is_dir()
+
+
 def _is_moment(text: str) -> bool:
     try:
         parse_moment(text)
     except UsageError:
         return False
     return True
+
+
+def given_reading(chosen: dict[str, Any]) -> GivenReading:
+    """Return the values of the options; ``auto`` counts as not passed."""
+    preset, settings = chosen["semantics"], given_settings(chosen)
+    tell_all([*settings.notes, *near_misses(settings.super_users or ())])
+    return GivenReading(
+        settings=settings,
+        preset=None if preset == AUTO else preset,
+        own=own_semantics(chosen),
+    )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
-from dataclasses import replace
-from typing import Final
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from dataclasses import asdict, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,14 +17,28 @@ from aclkit.answer.rows import Counted
 from aclkit.cli.context import Context, engine_option, format_option
 from aclkit.cli.help import command
 from aclkit.cli.options import FiniteRange, option
-from aclkit.cli.sandbox import SqlQuestion, answer
-from aclkit.cli.sql_prompt import answer_all
-from aclkit.errors import UsageError
+from aclkit.cli.output import tell, tell_all, tell_error
+from aclkit.cli.sandbox import SqlQuestion, answer, too_long
+from aclkit.errors import AclkitError, UsageError
+from aclkit.runtime.deadline import LONGEST, TimeUpError, alarm
 from aclkit.runtime.signals import interruptible
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _SECONDS: Final = 60.0
 _SECONDS_WITH_SPARK: Final = 3_600.0
 """It is asked of what is too large for one machine, and takes some time to begin."""
+
+
+READY: Final = "aclkit> "
+MORE: Final = "   ...> "
+HELP: Final = (
+    "End a statement with ; or an empty line. Ctrl-C stops it, Ctrl-D leaves.",
+    ".tables        List the tables and views.",
+    ".schema TABLE  Show the columns of a table.",
+    ".quit          Leave.",
+)
 
 
 @command("sql")
@@ -92,15 +108,12 @@ def _asking(
 
 
 def _ask_duckdb(context: Context, timeout: float, *, is_prompt: bool) -> _Ask:
-    layout = context.layout
     question = SqlQuestion(
         warehouse=context.asked_warehouse(),
         statement="",
         output_format=context.output_format,
         columns=context.columns,
-        width=None if layout.is_wide else layout.width,
-        has_colour=layout.has_colour,
-        limit=layout.limit,
+        layout=asdict(context.layout),
         has_count=is_prompt,
     )
 
@@ -117,12 +130,12 @@ def _ask_duckdb(context: Context, timeout: float, *, is_prompt: bool) -> _Ask:
 @contextmanager
 def _asking_spark(context: Context, timeout: float, *, is_prompt: bool) -> Iterator[_Ask]:
     # Here, so that a question to DuckDB does not wait for them.
-    from aclkit.cli.session import command_session
-    from aclkit.cli.time_limit import time_limit
+    from aclkit.cli.session import late_session
     from aclkit.warehouse.spark_tables import open_with_spark
 
     warehouse = context.asked_warehouse()
-    with command_session(context, "sql") as spark:
+    with late_session(context, "sql") as start:
+        spark = start()
         tables = open_with_spark(spark, warehouse)
 
         def ask(statement: str) -> None:
@@ -134,3 +147,101 @@ def _asking_spark(context: Context, timeout: float, *, is_prompt: bool) -> Itera
                 click.echo(rows.words, nl=False)
 
         yield ask
+
+
+@contextmanager
+def time_limit(spark: SparkSession, seconds: float) -> Iterator[None]:
+    """Cancel Spark's jobs once the time is over, and soon after stop waiting for it.
+
+    What is no job, such as planning, cannot be cancelled.
+
+    Raises:
+        UsageError: it took too long.
+    """
+    # Here, so that a question to DuckDB does not wait for it.
+    from aclkit.warehouse.damage import is_of_spark
+
+    is_over = threading.Event()
+
+    def cancel() -> None:
+        is_over.set()
+        spark.sparkContext.cancelAllJobs()
+
+    # A thread of its own, because it talks to the JVM while this one waits for an answer.
+    timer = threading.Timer(min(seconds, LONGEST), cancel)
+    timer.daemon = True
+    with alarm(seconds + _FOR_CANCELLING):
+        timer.start()
+        try:
+            yield
+        except TimeUpError:
+            raise too_long(seconds) from None
+        except Exception as error:
+            if is_over.is_set() and (isinstance(error, AclkitError) or is_of_spark(error)):
+                raise too_long(seconds) from error
+            raise
+        finally:
+            timer.cancel()
+
+
+_FOR_CANCELLING: Final = 5.0
+"""Seconds in which a cancelled job has to end."""
+
+
+def answer_all(ask: Callable[[str], None], read: Callable[[str], str] = input) -> None:
+    """Read statements and answer them; after an error, print it and read the next statement.
+
+    Args:
+        ask: prints the answer of a statement.
+        read: returns a line; its argument is the prompt.
+    """
+    with suppress(ImportError):
+        import_module("readline")  # it gives ``input`` history and editing
+    tell("Type SQL, or .help.")
+    for text in _statements(read):
+        try:
+            statement = _of_command(text) if text.startswith(".") else text
+            if statement is None:
+                return
+            if statement:
+                ask(statement)
+        except AclkitError as error:
+            tell_error(error)
+        except KeyboardInterrupt:
+            tell("Stopped.")
+
+
+def _of_command(text: str) -> str | None:
+    """Return the statement that a command stands for, empty for none; None where it leaves."""
+    command, *names = text.split(maxsplit=1)
+    if command in (".quit", ".exit"):
+        return None
+    if command == ".tables":
+        return "SHOW TABLES"
+    if command == ".schema" and names:
+        name = names[0].strip().rstrip(";").replace('"', '""')
+        return f'DESCRIBE "{name}"'
+    tell_all(HELP)
+    return ""
+
+
+def _statements(read: Callable[[str], str]) -> Iterator[str]:
+    """Yield each statement, or command with a dot, until the input ends."""
+    lines: list[str] = []
+    while True:
+        try:
+            with interruptible():
+                line = read(MORE if lines else READY)
+        except KeyboardInterrupt:
+            lines.clear()
+            tell("")
+            continue
+        except EOFError:
+            tell("")
+            return
+        lines.append(line)
+        text = "\n".join(lines).strip()
+        if not line.strip() or text.endswith(";") or (text.startswith(".") and len(lines) == 1):
+            lines.clear()
+            if text:
+                yield text

@@ -12,15 +12,9 @@ from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.enums import AclOperation
 from aclkit.model.phrases import most_like
-from aclkit.model.resource import (
-    TYPE_OF_WORD,
-    WORD_OF_TYPE,
-    Resource,
-    likely_resource,
-    parse_resource,
-)
+from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE, Resource, parse_resource
 from aclkit.questions.query.tasks import TASKS
-from aclkit.rules.decide.request_names import (
+from aclkit.rules.decide.handlers import (
     AskedRequest,
     asked_request,
     is_request,
@@ -136,15 +130,6 @@ _LEGAL: Final = {
     "TOPIC": ": a topic has up to 249 ASCII letters, digits, '.', '_' and '-'",
     "USER": ": a user is a principal such as User:alice",
 }
-
-
-def type_intended(text: str) -> str:
-    """Return the type, or the resource, that a word without a colon most likely stands for.
-
-    >>> type_intended("topics"), type_intended("Group"), type_intended("payments")
-    ('topic', 'group', 'topic:payments')
-    """
-    return likely_resource(text).removesuffix(":NAME")
 
 
 def check_order(command: str, **words: str) -> None:

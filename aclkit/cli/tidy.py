@@ -23,9 +23,8 @@ from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.questions.preview.read import Base, read_base
 from aclkit.questions.tidy.answer import proposals_answer, reason_words, summary, tidy_answer
-from aclkit.questions.tidy.propose import propose
-from aclkit.questions.tidy.proven import Proven, tidy_proven
-from aclkit.rules.names.budget import Budget
+from aclkit.questions.tidy.propose import Proven, propose, tidy_proven
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.tidy import IDLE
 from aclkit.rules.patterns.match import GLOB, PREFIXED
 from aclkit.warehouse.reader import open_tables

@@ -33,7 +33,6 @@ from aclkit.warehouse.views import USAGE
 @option(
     "--log-timezone",
     default="UTC",
-    show_default=True,
     metavar="ZONE",
     help="Time zone of the brokers' logs, such as Europe/Berlin or +01:00.",
 )
@@ -41,7 +40,6 @@ from aclkit.warehouse.views import USAGE
     "--skew",
     type=FiniteRange(min=0, max=86_400),
     default=1.0,
-    show_default=True,
     metavar="SECONDS",
     help="A line this close to a change that affects it is not judged.",
 )
@@ -49,7 +47,6 @@ from aclkit.warehouse.views import USAGE
     "--unused-days",
     type=FiniteRange(min=0, max=36_500),
     default=90.0,
-    show_default=True,
     metavar="DAYS",
     help="Report grants unused for this many days.",
 )

@@ -5,12 +5,11 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
 import click
-import duckdb
 
 from aclkit.answer.document import Answer, Part, Table
 from aclkit.answer.rows import as_objects
@@ -19,12 +18,11 @@ from aclkit.cli.help import command
 from aclkit.cli.options import option, timeout_option
 from aclkit.cli.output import tell
 from aclkit.errors import DataError, UsageError
-from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.cells import Cell, Sample, read_cells
-from aclkit.kafka.verify.compare import Agreement, LeftOut, Mismatch, compare
-from aclkit.kafka.verify.jars import NEWEST, VERSIONS, class_path
+from aclkit.kafka.verify.compare import Agreement, Mismatch, compare
+from aclkit.kafka.verify.jars import NEWEST, VERSIONS, choose_version, class_path
 from aclkit.kafka.verify.kafka import PATIENCE, Kafka
-from aclkit.kafka.verify.version import choose_version
+from aclkit.kafka.verify.wire import Reply
 from aclkit.model.acl import Acl, Request
 from aclkit.model.phrases import number_of
 from aclkit.model.semantics import KAFKA, Semantics
@@ -105,11 +103,13 @@ def verify(
         acls = acls_in_force(opened.tables, run)
         _, semantics = run_settings(run)
         again = _again(semantics)
-        version = _choose(version, acls.values(), reads_ranges=semantics.cidr_hosts)
+        version, note = choose_version(version, acls.values(), reads_ranges=semantics.cidr_hosts)
+        if note:
+            tell(note)
         chosen = None if is_all else _sample(sample, seed)
         report = _verify(opened, acls, version, chosen, timeout, again)
     tell_state(opened.published, run)
-    _print(context, version, report)
+    context.write(_answer_of(version, report))
     if not report.asked:
         raise DataError(f"Kafka could answer none of {len(report.left_out)} decisions.")
     if report.mismatches:
@@ -137,16 +137,8 @@ def _sample(size: int | None, seed: int | None) -> Sample:
     return Sample(size, seed)
 
 
-def _choose(given: str | None, acls: Iterable[Acl], *, reads_ranges: bool) -> str:
-    """Return the version of Kafka to ask; print what that version does to hosts."""
-    version, note = choose_version(given, acls, reads_ranges=reads_ranges)
-    if note:
-        tell(note)
-    return version
-
-
 def _verify(
-    opened: Opened[duckdb.DuckDBPyConnection],
+    opened: Opened,
     acls: Mapping[str | None, Acl],
     version: str,
     sample: Sample | None,
@@ -174,65 +166,46 @@ def _tell(batches: Iterator[list[Cell]]) -> Iterator[list[Cell]]:
             log.info("%s so far …", f"{count:,}")
 
 
-def _print(context: Context, version: str, report: Agreement) -> None:
-    """Print what differs; JSON has the whole report, for rows the rest goes to stderr."""
-    context.write(
-        Answer(
-            title=f"Decisions compared with Kafka {version}",
-            columns=MISMATCH,
-            rows=map(_mismatch, report.mismatches),
-            parts=lambda: _parts(version, report),
-            besides=lambda: _counted(version, report),
-            json=lambda: _object(version, report),
-        )
+def _answer_of(version: str, report: Agreement) -> Answer:
+    """Return what differs; JSON has the whole report, for rows the rest goes to stderr."""
+    mismatches = [_mismatch(each) for each in report.mismatches]
+    left_out = [(left.reason, *_cell(left.request)) for left in report.left_out]
+    numbers = (report.asked, report.agree, len(mismatches), len(left_out), report.read_otherwise)
+    counts = (version, *numbers)
+
+    def parts() -> Iterator[Part]:
+        """Yield how many agree, what was left out and why, with an example, and what differs."""
+        yield Table(SUMMARY, [counts])
+        if left_out:
+            examples = {row[0]: row for row in reversed(left_out)}
+            reasons = Counter(reason for reason, *_ in left_out).most_common()
+            rows = [(count, *examples[reason]) for reason, count in reasons]
+            yield Table(("left_out", *LEFT_OUT), rows)
+        if mismatches:
+            yield Table(MISMATCH, mismatches)
+
+    asked = number_of(len(left_out) + report.asked, "decision")
+    sentence = (
+        f"Kafka {version} agrees with {report.agree:,} of {asked}; {len(mismatches):,} differ, "
+        f"{len(left_out):,} were left out."
     )
-
-
-def _parts(version: str, report: Agreement) -> Iterator[Part]:
-    yield from _summary(version, report)
-    if report.mismatches:
-        yield Table(MISMATCH, map(_mismatch, report.mismatches))
-
-
-def _summary(version: str, report: Agreement) -> Iterator[Part]:
-    """Yield how many agree, and what was left out and why, with one example of each."""
-    yield Table(SUMMARY, [_counts(version, report)])
-    if report.left_out:
-        examples = {left.reason: left for left in reversed(report.left_out)}
-        reasons = Counter(left.reason for left in report.left_out).most_common()
-        rows = [(count, *_left_out(examples[reason])) for reason, count in reasons]
-        yield Table(("left_out", *LEFT_OUT), rows)
-
-
-def _object(version: str, report: Agreement) -> dict[str, object]:
-    """Return the whole report."""
-    return dict(zip(SUMMARY, _counts(version, report), strict=True)) | {
-        "mismatches": as_objects(MISMATCH, map(_mismatch, report.mismatches)),
-        "left_out": as_objects(LEFT_OUT, map(_left_out, report.left_out)),
-    }
-
-
-def _counted(version: str, report: Agreement) -> Iterator[str]:
-    """Yield how many decisions were compared and how many differ."""
-    asked, differing = len(report.left_out) + report.asked, len(report.mismatches)
-    yield (
-        f"Kafka {version} agrees with {report.agree:,} of {number_of(asked, 'decision')}; "
-        f"{differing:,} differ, {len(report.left_out):,} were left out."
+    return Answer(
+        title=f"Decisions compared with Kafka {version}",
+        columns=MISMATCH,
+        rows=mismatches,
+        parts=parts,
+        besides=lambda: [sentence],
+        json=lambda: {
+            **dict(zip(SUMMARY, counts, strict=True)),
+            "mismatches": as_objects(MISMATCH, mismatches),
+            "left_out": as_objects(LEFT_OUT, left_out),
+        },
     )
-
-
-def _counts(version: str, report: Agreement) -> tuple[str | int | None, ...]:
-    found = len(report.mismatches), len(report.left_out)
-    return version, report.asked, report.agree, *found, report.read_otherwise
 
 
 def _mismatch(found: Mismatch) -> tuple[str | None, ...]:
     asked = None if found.asked == found.request else " ".join(_cell(found.asked))
     return (*_cell(found.request), asked, *_answer(found.ours), *_answer(found.kafkas))
-
-
-def _left_out(left: LeftOut) -> tuple[str, ...]:
-    return (left.reason, *_cell(left.request))
 
 
 def _cell(request: Request) -> tuple[str, str, str, str]:

@@ -10,8 +10,8 @@ default decides.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
 from aclkit.errors import DataError, UsageError
 from aclkit.model.brokers import named_brokers
@@ -165,43 +165,34 @@ def resolve(given: GivenSettings, brokers: tuple[BrokerConfig, ...] = ()) -> Res
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Resolved:
+class _Resolved(NamedTuple):
     key: str
     value: str
-    is_unknown: bool = False
-    differences: list[tuple[str, str]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    is_unknown: bool
+    differences: list[tuple[str, str]]
+    notes: list[str]
 
 
 def _resolve_one(key: str, given: str | None, brokers: tuple[BrokerConfig, ...]) -> _Resolved:
     """Settle one key; values are compared in one form, so that an order makes no difference."""
     told = {broker.node_id: _plain(key, broker) for broker in brokers}
     hidden = [node for node, value in told.items() if value is None]
-    resolved = _Resolved(key=key, value=given or "")
-    if given is None:
-        known = [value for value in told.values() if value is not None]
-        is_unknown = bool(hidden) or not known
-        resolved = _Resolved(key=key, value=known[0] if known else "", is_unknown=is_unknown)
+    known = [value for value in (given, *told.values()) if value is not None]
+    value, is_unknown = known[0] if known else "", given is None and bool(hidden or not known)
+    differences: list[tuple[str, str]] = []
+    notes: list[str] = []
     if len(set(told.values())) > 1:
         who = "; ".join(f"broker {node}: {_quoted(value)}" for node, value in told.items())
-        resolved.differences.append((key, f"The brokers differ in {key}: {who[:400]}."))
+        differences.append((key, f"The brokers differ in {key}: {who[:400]}."))
     elif given is not None and set(told.values()) - {given, None}:
         (other,) = set(told.values())
         said = f"was passed as {_quoted(given)}, but the brokers have {_quoted(other)}"
-        resolved.differences.append((key, f"{key} {said}."))
-    if hidden or key == ALLOW_EVERYONE:
-        resolved.notes.extend(_unknown_note(resolved, hidden))
-    return resolved
-
-
-def _unknown_note(resolved: _Resolved, hidden: list[int]) -> Iterable[str]:
-    """Yield, where a value is not known, what is taken for it and how it can be passed."""
-    if resolved.is_unknown:
-        key, taken = resolved.key, _quoted(resolved.value or _DEFAULTS[resolved.key])
+        differences.append((key, f"{key} {said}."))
+    if is_unknown and (hidden or key == ALLOW_EVERYONE):
         who = f"hidden by {named_brokers(hidden)}" if hidden else "unknown"
-        ways = ", ".join(OPTIONS[key])
-        yield f"{key} is {who}, so {taken} is assumed. Pass {ways} or --server-properties."
+        taken, ways = _quoted(value or _DEFAULTS[key]), ", ".join(OPTIONS[key])
+        notes.append(f"{key} is {who}, so {taken} is assumed. Pass {ways} or --server-properties.")
+    return _Resolved(key, value, is_unknown, differences, notes)
 
 
 def _plain(key: str, broker: BrokerConfig) -> str | None:

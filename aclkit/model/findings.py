@@ -18,12 +18,11 @@ EVERY_NAME: Final = "every-name"
 INVENTORY: Final = "inventory"
 """What a finding holds for: whatever names there are, or what the run asked about."""
 
+DRIFT: Final = ("unmanaged-acl", "missing-acl", "desired-unreadable")
+"""Kinds about the files in which a team keeps its ACLs: they hold for the run that read these."""
+
 MOST_EVIDENCE: Final = 10
 """How many lines of evidence are kept; one more line counts the rest."""
-
-
-LONGEST_SUMMARY: Final = 60
-"""How many characters fit into a heading next to severity, kind and number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +68,8 @@ class Kind:
     Attributes:
         id: its name, in kebab case.
         severity: the worst that a finding of the kind can be, one of ``SEVERITIES``.
-        summary: what such findings are about, in the plural, for a heading: at most
-            ``LONGEST_SUMMARY`` characters, and neither capital letter nor full stop.
+        summary: what such findings are about, in the plural: at most 60 characters, which fit into
+            a heading next to severity, kind and number; neither capital letter nor full stop.
         depends: in words, which finding is how severe; empty where all are alike.
         meaning: what such a finding means, and why it matters.
         fix: what to do, for all of the kind.
@@ -92,7 +91,7 @@ class Kind:
 
     def about(
         self,
-        subject: str,
+        subject: str | Acl,
         message: str,
         *,
         severity: str | None = None,
@@ -103,28 +102,24 @@ class Kind:
         """Make a finding of this kind.
 
         Args:
-            subject: what it is about.
+            subject: what it is about; an ACL is the first of those that cause it.
             message: subject, ACL and consequence, in short sentences.
             severity: where it is not the kind's only one.
             fix: where it is not the kind's own.
-            acls: the ACLs that cause it; they are its first evidence.
+            acls: the (other) ACLs that cause it; they are its first evidence.
             evidence: further lines.
         """
+        acls = (subject, *acls) if isinstance(subject, Acl) else acls
         return Finding(
             finding=self.id,
             severity=severity or self.severity,
-            subject=subject,
+            subject=str(subject),
             message=message,
             fix=fix or self.fix,
             acl_ids=tuple(acl.acl_id for acl in acls),
             holds_for=self.holds_for,
-            evidence=(*bounded([evidence_of(acl) for acl in acls]), *bounded(evidence)),
+            evidence=(*bounded(f"ACL {acl.acl_id}: {acl}" for acl in acls), *bounded(evidence)),
         )
-
-
-def evidence_of(acl: Acl) -> str:
-    """Write an ACL as evidence: its id, and its line as kafka-acls prints it."""
-    return f"ACL {acl.acl_id}: {acl}"
 
 
 def bounded(lines: Iterable[str]) -> list[str]:

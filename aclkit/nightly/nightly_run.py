@@ -1,28 +1,146 @@
-"""The nightly run: replay, materialize, findings, what changed, and the page that tells it."""
+"""The nightly run: replay, materialize, findings, what changed, and the page that tells it.
+
+Without news its decisions and findings are those of the previous run. Then too it has a page,
+policies and an exit code: they depend on the day, and on files that are in no table.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from aclkit.audit.findings.audit_input import BROAD_SHARE
 from aclkit.audit.findings.differences import note_readings
-from aclkit.audit.findings.read import audit_of
-from aclkit.audit.findings.reading_changed import find_reading_changed
+from aclkit.audit.findings.drift import DesiredFiles
+from aclkit.audit.findings.read import acls_of, audit_of
 from aclkit.audit.findings.registry import find_all
-from aclkit.audit.findings.unknown import find_unknown, notes_on, staying
-from aclkit.nightly.unchanged_run import (
-    NightlyOptions,
-    NightlyResult,
-    begin_deciding,
-    end_night,
-    holds_decisions,
+from aclkit.audit.findings.settings import (
+    find_broker_settings_differ,
+    find_reading_changed,
+    find_super_users_unknown,
 )
+from aclkit.audit.findings.unknown import find_unknown, notes_on, staying, those_on_unknown
+from aclkit.audit.reports.data import NightlySummary
+from aclkit.audit.reports.gather import read_summary
+from aclkit.audit.reports.summary_page import render_summary
+from aclkit.model.broker_settings import BrokerConfig, ResolvedSettings
+from aclkit.model.findings import Finding
+from aclkit.nightly.policies import Policies, conclude
+from aclkit.pipeline.explain.decided import MaterializeOptions, is_decided, take_inventory
 from aclkit.pipeline.explain.materialize import materialize
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.replay.again import replay_again
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.job import replay
+from aclkit.pipeline.replay.known import ReplayOptions
+from aclkit.pipeline.replay.record import ReplayResult
 from aclkit.runtime.progress import step
-from aclkit.warehouse.run import Run, findings_before
+from aclkit.warehouse.job_run import RunSettings
+from aclkit.warehouse.published import deciding_run
+from aclkit.warehouse.reader import open_tables
+from aclkit.warehouse.run import Run, findings_before, publish
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightlyOptions:
+    """The options of a nightly run.
+
+    Attributes:
+        cluster: the cluster, where one was named.
+        replay: how to replay.
+        materialize: how to decide.
+        policies: the team's policies for findings and decisions.
+        resolved: where the settings of ``materialize`` come from.
+        broad_share: the share of the topics that an ALLOW may cover without being ``over-broad``.
+        maps_names: the brokers' file has ``ssl.principal.mapping.rules``.
+        desired: the files in which the team keeps its ACLs, if they are compared.
+    """
+
+    cluster: str | None
+    replay: ReplayOptions
+    materialize: MaterializeOptions
+    policies: Policies
+    resolved: ResolvedSettings | None = None
+    broad_share: float = BROAD_SHARE
+    maps_names: bool = False
+    desired: DesiredFiles | None = None
+
+    @property
+    def has_builder(self) -> bool:
+        """Whether a principal builder or mapping rules are configured: names have any form."""
+        return self.maps_names or self.materialize.given.attributes_of is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightlyResult:
+    """What a nightly run found.
+
+    Attributes:
+        findings: all that are in force, muted ones too.
+        summary: what the page shows, verdicts and exit code included.
+        page: its Markdown.
+        exit_code: the highest of all.
+    """
+
+    findings: tuple[Finding, ...]
+    summary: NightlySummary
+    page: str
+    exit_code: int
+
+
+def _begin_deciding(run: Run, options: NightlyOptions) -> Scope:
+    """Note how the settings came about, and collect what is asked about."""
+    if options.resolved is not None:
+        run.notes.extend(options.resolved.notes)
+        run.findings.extend(find_broker_settings_differ(options.resolved))
+        run.findings.extend(find_super_users_unknown(options.resolved.settings))
+    if options.desired is not None:
+        findings, notes = options.desired.compared_with(acls_of(run.store, run.cluster_id))
+        run.findings.extend(findings)
+        run.notes.extend(notes)
+    return take_inventory(run, options.materialize)
+
+
+def _holds_decisions(run: Run, scope: Scope, options: NightlyOptions) -> bool:
+    """Whether the previous run's decisions and findings still hold; then this run keeps them."""
+    told, before = run.settings, run.goes_on_from()
+    if before is None or options.materialize.full:
+        return False
+    is_audited = before.job == run.job and _is_audited(before.settings, told, options)
+    if not (is_audited and is_decided(run, scope, options.materialize)):
+        return False
+    # What was read is this run's alone.
+    run.settings = replace(before.settings.updated(told), sources=told.sources)
+    run.counts = {**before.counts, **run.counts, "access_changes": 0}
+    run.notes.append("Nothing new since the previous run: its decisions and findings still hold.")
+    run.notes.extend(those_on_unknown(before.notes))
+    return True
+
+
+def _end_night(run: Run, replayed: ReplayResult, options: NightlyOptions) -> NightlyResult:
+    """Publish, and check what is published against the policies."""
+    publish(run)
+    with open_tables(run.store.place.text) as (published, tables):
+        found = read_summary(tables, deciding_run(published, run.cluster_id))
+    summary = conclude(found, replayed.exit_code, options.policies, published)
+    return NightlyResult(
+        findings=found.findings,
+        summary=summary,
+        page=render_summary(summary),
+        exit_code=summary.exit_code or 0,
+    )
+
+
+def _is_audited(then: RunSettings, told: RunSettings, options: NightlyOptions) -> bool:
+    """Whether the run whose decisions hold looked for findings as this one would."""
+    return (
+        then.broad_share == options.broad_share
+        and bool(then.has_builder) == options.has_builder
+        and _brokers(then) == _brokers(told)
+    )
+
+
+def _brokers(settings: RunSettings) -> tuple[BrokerConfig, ...] | None:
+    return settings.told.brokers if settings.told is not None else None
 
 
 def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyResult:
@@ -36,10 +154,10 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     replayed = replay(run, intake, options.cluster, options.replay)
     if run.rebuilt is not None:
         run.notes.extend(run.rebuilt.notes(run.store.runs, run.cluster_id))
-    scope = begin_deciding(run, options)
-    if not holds_decisions(run, scope, options):
+    scope = _begin_deciding(run, options)
+    if not _holds_decisions(run, scope, options):
         _decide(run, scope, options)
-    return end_night(run, replayed, options)
+    return _end_night(run, replayed, options)
 
 
 def _decide(run: Run, scope: Scope, options: NightlyOptions) -> None:
@@ -49,9 +167,9 @@ def _decide(run: Run, scope: Scope, options: NightlyOptions) -> None:
     run.findings.extend(find_reading_changed(run))
     note_readings(run, result, chosen)
     with step("Looking for findings"):
-        who = (run.store, run.cluster_id)
         audit = audit_of(
-            *who,
+            run.store,
+            run.cluster_id,
             chosen.settings,
             scope.semantics,
             broad_share=share,

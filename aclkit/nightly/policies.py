@@ -14,7 +14,7 @@ import duckdb
 
 from aclkit.audit.findings.baseline import Judged, Known, Mute, classify, fails
 from aclkit.audit.reports.data import AssertionOutcome, NightlySummary
-from aclkit.audit.reports.states import count_states, counted, ran_out_sentences, with_states
+from aclkit.audit.reports.words import count_states, counted, ran_out_sentences
 from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.model.phrases import number_of
 from aclkit.questions.assertions.answer import example_words
@@ -78,7 +78,7 @@ def conclude(
             tested = _test(connection, run, policies.assertions)
     has_failed = fails(judged, up_to(policies.fail_on)) or any(not t.passed for t in tested or ())
     if policies.has_states:
-        summary = with_states(summary, judged)
+        summary = summary.with_states(judged)
     return replace(
         summary,
         notes=(*summary.notes, *_notes(judged, policies)),

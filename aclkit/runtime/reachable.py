@@ -17,9 +17,7 @@ from obstore.store import from_url
 
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.runtime.deadline import within
-from aclkit.runtime.object_store import ObjectStore
-from aclkit.runtime.object_stores import store_of
-from aclkit.runtime.s3 import s3_access
+from aclkit.runtime.object_stores import ObjectStore, s3_access, store_of
 from aclkit.runtime.uri import split_scheme
 
 SECONDS: Final = 12.0

@@ -13,11 +13,11 @@ import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pyspark
 from py4j.java_gateway import JavaGateway
@@ -29,15 +29,14 @@ from pyspark.sql import SparkSession
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import signals
 from aclkit.runtime.environment import DELTA_COORDINATE, require_java
-from aclkit.runtime.file_systems import require_file_systems
 from aclkit.runtime.gateway import start_gateway
-from aclkit.runtime.jars import DELTA, checked_jars
+from aclkit.runtime.jars import DELTA, HADOOP, S3, checked_jars
 from aclkit.runtime.memory import heap_size
-from aclkit.runtime.object_stores import is_s3, spark_options
+from aclkit.runtime.object_stores import STORES, is_s3, spark_options
 from aclkit.runtime.permissions import current_umask
 from aclkit.runtime.progress import measure_by
-from aclkit.runtime.s3_jars import S3
 from aclkit.runtime.scratch import scratch
+from aclkit.runtime.uri import is_uri, split_scheme
 
 _EXTENSION: Final = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -104,6 +103,34 @@ def build_session(
         session = _own_session(conf, verbose=verbose)
     require_file_systems(session, uris)
     return session
+
+
+def require_file_systems(session: SparkSession, uris: Iterable[str]) -> None:
+    """Insist that a session can open URIs.
+
+    Raises:
+        SurroundingsError: it has no file system for one.
+    """
+    schemes = {split_scheme(uri)[0] for uri in uris if is_uri(uri)}
+    context: Any = session.sparkContext  # whose JVM's names no type knows
+    for scheme in sorted(schemes):
+        file_system = context._jvm.org.apache.hadoop.fs.FileSystem
+        try:
+            file_system.getFileSystemClass(scheme, context._jsc.hadoopConfiguration())
+        except Py4JError as error:
+            raise SurroundingsError(_advice(scheme)) from error
+
+
+def _advice(scheme: str) -> str:
+    store = STORES.get(scheme)
+    said = f"Spark cannot open {scheme}://"
+    if store is None or scheme not in store.spark_schemes:
+        return f"{said}. Expected s3, s3a, gs, abfss, hdfs or a folder."
+    return (
+        f"{said}. Pass --packages org.apache.hadoop:{store.connector}:{HADOOP} to spark-submit. "
+        "For a Spark that aclkit starts, put the connector's jars into a folder and set "
+        "SPARK_DIST_CLASSPATH='FOLDER/*'"
+    )
 
 
 def session_beside(session: SparkSession) -> SparkSession:

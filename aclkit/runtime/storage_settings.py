@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml, shown_key
-from aclkit.runtime.s3 import VARIABLES, parsed_endpoint, s3_access, said
+from aclkit.runtime.object_stores import VARIABLES, parsed_endpoint, s3_access, said
 from aclkit.runtime.safe_read import read_text
 from aclkit.runtime.uri import is_loopback
 

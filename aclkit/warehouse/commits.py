@@ -7,10 +7,11 @@ follows fails once that version is not the newest: deltalake never overwrites a 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, TypedDict
+from functools import partial
+from typing import Final
 
 import pyarrow as pa
 from deltalake import (
@@ -56,20 +57,20 @@ _HASHED: Final = frozenset({"ruleset", "ruleset_group", "explain_ruling"})
 
 
 def properties_of_new(table: str) -> dict[str, str]:
-    """Return the properties of a table that is made now.
+    """Return the properties of a table that is made now; it is known by its name, or by its URI.
 
     Bounds are half the cost of writing large tables. Where no reader can use them, only the first
     column has bounds, the cluster.
     """
-    return {**PROPERTIES, **({"delta.dataSkippingNumIndexedCols": "1"} if table in _HASHED else {})}
+    is_hashed = table.rpartition("/")[2] in _HASHED
+    return {**PROPERTIES, **({"delta.dataSkippingNumIndexedCols": "1"} if is_hashed else {})}
 
 
 def indexed_columns(table: str) -> int:
-    """Return how many of a table's first columns have bounds."""
-    return 1 if table in _HASHED else _INDEXED_BY_DEFAULT
+    """Return how many of a table's first columns have bounds; 32 are Delta's default."""
+    return 1 if table in _HASHED else 32
 
 
-_INDEXED_BY_DEFAULT: Final = 32
 _LEAST_FILE: Final = 300_000
 _NEW_FILE: Final = 16_000_000
 ROWS_OF_A_GROUP: Final = 50_000
@@ -119,7 +120,7 @@ def append_files(uri: str, rows: pa.Table | pa.RecordBatchReader, commit: Commit
             table or uri,
             pa.RecordBatchReader.from_batches(rows.schema, passing),
             mode="append" if table else "error",
-            configuration=properties_of_new(_name(uri)),
+            configuration=properties_of_new(uri),
             commit_properties=commit.properties(),
         )
 
@@ -152,21 +153,21 @@ def replace_files(
         sizes = [file["size_bytes"] for file in active_files(table)]
     _require_zones(schema)
     passing = _Passing(batch.select(schema.names).cast(schema) for batch in rows)
-    told = _Written(
-        configuration=properties_of_new(_name(uri)),
+    write = partial(
+        write_deltalake,
+        data=pa.RecordBatchReader.from_batches(schema, passing),
+        configuration=properties_of_new(uri),
         target_file_size=max([_LEAST_FILE, *sizes]) if sizes else _NEW_FILE,
         writer_properties=WriterProperties(
             max_row_group_size=ROWS_OF_A_GROUP, compression="SNAPPY"
         ),
         commit_properties=commit.properties(),
     )
-    stream = pa.RecordBatchReader.from_batches(schema, passing)
     with _committing(uri, commit, passing):
         if table:
-            predicate = whose if sizes else None
-            write_deltalake(table, stream, mode="overwrite", predicate=predicate, **told)
+            write(table, mode="overwrite", predicate=whose if sizes else None)
         else:
-            write_deltalake(uri, stream, mode="error", **told)
+            write(uri, mode="error")
 
 
 class _Passing:
@@ -188,20 +189,10 @@ class _Passing:
             raise
 
 
-class _Written(TypedDict):
-    """The arguments of every write of rows."""
-
-    configuration: Mapping[str, str | None]
-    target_file_size: int
-    writer_properties: WriterProperties
-    commit_properties: CommitProperties
-
-
 def make_table(uri: str, columns: pa.Schema) -> None:
     """Make a table without rows, where there is none."""
-    write_deltalake(
-        uri, columns.empty_table(), mode="ignore", configuration=properties_of_new(_name(uri))
-    )
+    configuration = properties_of_new(uri)
+    write_deltalake(uri, columns.empty_table(), mode="ignore", configuration=configuration)
 
 
 def take_over_files(
@@ -230,7 +221,7 @@ def take_over_files(
                 list(written),
                 mode="error",
                 partition_by=[],
-                configuration=properties_of_new(_name(uri)),
+                configuration=properties_of_new(uri),
                 commit_properties=commit.properties(),
             )
             return
@@ -308,19 +299,12 @@ def _is_done_all_the_same(uri: str, commit: Commit, error: Exception) -> bool:
 
 
 def _refuse_another_writer(uri: str, commit: Commit, error: Exception) -> None:
-    if commit.on is not None and _newest(uri) != commit.on:
+    newest = DeltaTable(uri).version() if DeltaTable.is_deltatable(uri) else NEW
+    if commit.on not in (None, newest):
         raise SurroundingsError(
             f"Another program wrote {uri} while this run held the lease. Nothing of this run "
             "is published."
         ) from error
-
-
-def _newest(uri: str) -> int:
-    return DeltaTable(uri).version() if DeltaTable.is_deltatable(uri) else NEW
-
-
-def _name(uri: str) -> str:
-    return uri.rpartition("/")[2]
 
 
 def properties_of(uri: str) -> dict[str, str]:
@@ -329,28 +313,19 @@ def properties_of(uri: str) -> dict[str, str]:
     return {key: value for key, value in said.items() if value is not None}
 
 
-def write_checkpoint(uri: str) -> None:
-    """Write a checkpoint of a table's newest version."""
-    DeltaTable(uri).create_checkpoint()
+def change_table(uri: str, commit: Commit, change: Callable[..., object]) -> None:
+    """Change a table that is there in one commit, which keeps the log whatever is set.
 
-
-class Told(TypedDict):
-    """The arguments of every change of a table."""
-
-    commit_properties: CommitProperties
-    post_commithook_properties: PostCommitHookProperties
-
-
-@contextmanager
-def changing(uri: str, commit: Commit) -> Iterator[tuple[DeltaTable, Told]]:
-    """Open a table that is there for one commit, which keeps the log whatever is set.
+    Args:
+        uri: the table.
+        commit: the metadata of the commit.
+        change: takes the table, and how deltalake is to commit.
 
     Raises:
         DeltaError: its log cannot be read.
         SurroundingsError: see ``_committing``.
     """
     keeping = PostCommitHookProperties(cleanup_expired_logs=False)
-    told = Told(commit_properties=commit.properties(), post_commithook_properties=keeping)
     found = DeltaTable(uri, version=commit.on)
     with _committing(uri, commit):
-        yield found, told
+        change(found, commit_properties=commit.properties(), post_commithook_properties=keeping)

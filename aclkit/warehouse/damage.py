@@ -60,7 +60,7 @@ def damage_of(error: BaseException, place: str = "") -> SurroundingsError | None
     if not is_damage and not (_is_of_a_file(error, whole) and place in whole):
         return None
     if is_of_spark(error) and _is_refused(whole):
-        return None  # it may have written: see ``command_session``
+        return None  # it may have written: see ``late_session``
     return damaged(f"the tables in {place}" if place else "the tables", error)
 
 

@@ -15,8 +15,7 @@ from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
 from aclkit.warehouse.damage import damaged
-from aclkit.warehouse.duck_beside import served_if_remote
-from aclkit.warehouse.duck_connection import AS_WRITTEN, Settings, new_duckdb
+from aclkit.warehouse.duck_beside import AS_WRITTEN, Settings, new_duckdb, served_if_remote
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published, versions_before

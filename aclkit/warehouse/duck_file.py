@@ -14,8 +14,7 @@ from aclkit.errors import SurroundingsError
 from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.current_runs import KEEP_DAYS
 from aclkit.warehouse.duck import create_tables, find_tables
-from aclkit.warehouse.duck_beside import served_if_remote
-from aclkit.warehouse.duck_connection import Settings, new_duckdb
+from aclkit.warehouse.duck_beside import Settings, new_duckdb, served_if_remote
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import quoted

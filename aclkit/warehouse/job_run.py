@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -111,29 +111,25 @@ def read_settings(text: str | None) -> RunSettings:
     Raises:
         ValueError, TypeError, AttributeError: it is not what ``write`` writes.
     """
-    said = json.loads(text or "{}")
-    values = {name: said[name] for name in _AS_THEY_ARE if said.get(name) is not None}
-    if said.get("semantics"):
-        values["semantics"] = Semantics(**said["semantics"])
-    if said.get("super_users") is not None:
-        values["super_users"] = frozenset(said["super_users"])
-    if said.get("unknown") is not None:
-        values["unknown"] = tuple(said["unknown"])
-    if said.get("rewritten") is not None:
-        pairs = said["rewritten"].items()
-        values["rewritten"] = {table: (int(found), int(made)) for table, (found, made) in pairs}
-    if said.get("brokers") is not None:
-        told = sorted((int(node), values) for node, values in said["brokers"].items())
-        brokers = tuple(BrokerConfig(node, values) for node, values in told)
-        values["told"] = Told(brokers=brokers, metadata_version=said.get("metadata_version"))
+    written = {name: value for name, value in json.loads(text or "{}").items() if value is not None}
+    values = {
+        field.name: written[field.name] for field in fields(RunSettings) if field.name in written
+    }
+    values |= {name: read(values[name]) for name, read in _READ.items() if name in values}
+    if "brokers" in written:
+        told = sorted((int(node), config) for node, config in written["brokers"].items())
+        brokers = tuple(BrokerConfig(node, config) for node, config in told)
+        values["told"] = Told(brokers=brokers, metadata_version=written.get("metadata_version"))
     return RunSettings(**values)
 
 
-_AS_THEY_ARE: Final = (
-    "semantics_asked", "semantics_preset", "allow_everyone", "dense", "inventory_digest",
-    "inventory_rows", "rules_digest", "sources", "broad_share", "has_builder", "keep_days",
-    "keep_runs",
-)  # fmt: skip
+_READ: Final[Mapping[str, Callable[[Any], object]]] = {
+    "semantics": lambda said: Semantics(**said),
+    "super_users": frozenset,
+    "unknown": tuple,
+    "rewritten": lambda said: {t: (int(found), int(made)) for t, (found, made) in said.items()},
+}
+"""Settings whose values are others than JSON's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,9 @@
 
 Any process or task may write them, on a local disk and on an object store alike. Until a commit
 names them nobody reads them; those of a run that ends before, ``aclkit maintain`` removes.
+
+So Spark writes to an object store too: its own commit asks for no condition there, and two drivers
+could lose each other's.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -23,10 +26,14 @@ from deltalake.transaction import AddAction
 from aclkit.errors import SurroundingsError, first_line
 from aclkit.runtime.environment import write_error
 from aclkit.runtime.permissions import make_folder
-from aclkit.warehouse.commits import ROWS_OF_A_GROUP, indexed_columns
+from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.commits import ROWS_OF_A_GROUP, indexed_columns, properties_of_new
 from aclkit.warehouse.damage import damaged
 from aclkit.warehouse.location import Location
-from aclkit.warehouse.table_files import may_hold
+from aclkit.warehouse.storage import DIGITS, LOG
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 ROWS_OF_A_FILE: Final = 2_000_000
 """A file ends with the batch that reaches so many rows: some tens of megabytes."""
@@ -44,15 +51,18 @@ class NewFile:
         path: within the table's folder.
         size: its bytes.
         modified: when it was written, in milliseconds since 1970.
-        rows: how many it has.
-        stats: these and the bounds of its columns, as Delta notes them.
+        stats: its number of rows and the bounds of its columns, as Delta notes them.
     """
 
     path: str
     size: int
     modified: int
-    rows: int
     stats: str
+
+    @property
+    def rows(self) -> int:
+        """How many it has."""
+        return int(json.loads(self.stats)["numRecords"])
 
     def action(self) -> AddAction:
         """Return what a commit says of it."""
@@ -81,6 +91,33 @@ def write_files(place: Location, table: str, rows: Iterable[pa.Table]) -> Iterat
     while (first := next(left, None)) is not None:
         with _explained(place, table):
             yield _write_file(place, table, _up_to(ROWS_OF_A_FILE, chain([first], left)))
+
+
+def write_by_spark(place: Location, table: str, rows: DataFrame) -> list[NewFile]:
+    """Let Spark write rows to an object store.
+
+    It makes a Delta table in a folder within that of the table: so the files lie where they are to
+    stay, and their bounds are noted in its log, which is removed.
+    """
+    folder = uuid.uuid4().hex
+    staging = f"{place.of_table(table)}/{folder}"
+    writer = rows.write.format("delta").mode("error").options(**properties_of_new(table))
+    writer.save(staging)
+    log, _ = place.files.read(f"{table}/{folder}/{LOG}/{0:0{DIGITS}}.json")
+    context: Any = rows.sparkSession.sparkContext  # whose JVM's names no type knows
+    # By Spark, because it also put objects there that stand for folders.
+    path, is_recursive = context._jvm.org.apache.hadoop.fs.Path(f"{staging}/{LOG}"), True
+    path.getFileSystem(context._jsc.hadoopConfiguration()).delete(path, is_recursive)
+    return [
+        NewFile(
+            f"{folder}/{add['path']}",
+            add["size"],
+            add["modificationTime"],
+            add.get("stats") or "{}",
+        )
+        for add in (json.loads(line).get("add") for line in log.splitlines())
+        if add is not None
+    ]
 
 
 def _up_to(most: int, batches: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -116,7 +153,7 @@ def _write_file(place: Location, table: str, batches: Iterator[pa.Table]) -> New
         size = (place.folder / table / path).stat().st_size
     # Letters as they are: deltalake takes some pairs of \u escapes for another letter.
     stats = json.dumps(_stats(table, metadata[0]), ensure_ascii=False)
-    return NewFile(path, size, int(time.time() * 1000), metadata[0].num_rows, stats)
+    return NewFile(path, size, int(time.time() * 1000), stats)
 
 
 def _compact(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -129,18 +166,19 @@ def _compact(column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
 
 
 def _stats(table: str, metadata: pq.FileMetaData) -> dict[str, Any]:
-    """Return what Delta notes of a file: its rows, and bounds where readers use them."""
+    """Return what Delta notes of a file: its rows, and bounds of texts where readers use them."""
     least, most, nulls = {}, {}, {}
     for number in range(min(metadata.num_columns, indexed_columns(table))):
-        name = metadata.schema.column(number).path
+        column = metadata.schema.column(number)
         groups = [metadata.row_group(n) for n in range(metadata.num_row_groups)]
         stats = [group.column(number).statistics for group in groups]
-        if any(each is None or not each.has_null_count for each in stats):
+        if column.max_repetition_level or any(s is None or not s.has_null_count for s in stats):
             continue
-        nulls[name] = sum(each.null_count for each in stats)
+        nulls[name := column.path] = sum(each.null_count for each in stats)
         bounded = [each for each in stats if each.has_min_max]
         # A row group of nulls alone has no bounds, one of very long texts neither.
-        if bounded and all(each.has_min_max or not each.num_values for each in stats):
+        is_told = bounded and all(each.has_min_max or not each.num_values for each in stats)
+        if is_told and column.logical_type.type == "STRING":
             least[name] = min(each.min for each in bounded)[:_LONGEST_BOUND]
             most[name] = _at_most(max(each.max for each in bounded))
     return {
@@ -162,42 +200,37 @@ def holds_only(file: Mapping[str, Any], cluster_id: str) -> bool:
     return bool(file.get("min.cluster_id") == file.get("max.cluster_id") == cluster_id)
 
 
-def may_hold_cluster(file: Mapping[str, Any], cluster_id: str | None) -> bool:
-    """Whether a file of a table may have rows of a cluster; any has some of all, which is None."""
-    return cluster_id is None or may_hold(file, "cluster_id", cluster_id)
-
-
 def write_rows_of_others(
     place: Location, table: str, files: Iterable[Mapping[str, Any]], cluster_id: str
 ) -> Iterator[NewFile]:
     """Write anew the rows of other clusters in files that hold some of this one too.
 
+    They get the columns of the contract, which a file of an older aclkit may lack.
+
     Raises:
         DamagedError: a file is missing or cannot be read.
         SurroundingsError: they cannot be written.
     """
+    none = arrow_schema(table).empty_table()
 
     def rows() -> Iterator[pa.Table]:
         for file in files:
             for batch in _batches(place, f"{table}/{file['path']}"):
-                whole = pa.Table.from_batches([batch])
-                yield whole.filter(pc.field("cluster_id") != cluster_id)
+                found = [none, pa.Table.from_batches([batch])]
+                whole = pa.concat_tables(found, promote_options="default")
+                yield whole.filter(pc.field("cluster_id") != cluster_id).cast(none.schema)
 
     yield from write_files(place, table, rows())
 
 
 def _batches(place: Location, path: str) -> Iterator[pa.RecordBatch]:
     try:
-        source: Any = place.folder / path if not place.is_remote else _content(place, path)
+        is_here = not place.is_remote
+        source = place.folder / path if is_here else pa.BufferReader(place.files.read(path)[0])
         with pq.ParquetFile(source) as parquet:
             yield from parquet.iter_batches(ROWS_OF_A_GROUP)
     except (OSError, pa.ArrowInvalid) as error:
         raise damaged(f"{place}/{path}", error) from error
-
-
-def _content(place: Location, path: str) -> pa.BufferReader:
-    content, _ = place.files.read(path)
-    return pa.BufferReader(content)
 
 
 @contextmanager

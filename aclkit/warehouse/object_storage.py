@@ -1,7 +1,7 @@
 """The files of an object store, by obstore: S3 and what speaks as it does, GCS, Azure.
 
 Endpoint, region and credentials come from the environment, for deltalake as for obstore, and from
-what the machine itself is trusted with; see ``aclkit.runtime.s3``.
+what the machine itself is trusted with; see ``aclkit.runtime.object_stores``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 There are two askers. A question asks what is published, views and all, and may leave the engine
 to its user. A run asks one cluster's rows of tables as it leaves them, and may put others in
 their place: on a local disk by another engine than the one that wrote them, and with no Spark job
-for every question. Both write DuckDB's SQL; for Spark it is written anew (``dialect``).
+for every question. Both write DuckDB's SQL; for Spark it is written anew (``spark_tables``).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def read_versions(
             # An expression writes the id as DuckDB reads it.
             is_own = True if cluster_id is None else is_of(cluster_id)
             create_view(connection, name, f"FROM {quoted(_all(name))} WHERE {is_own}")
-        yield Reader(connection, cluster_id, store.rewrite)
+        yield Reader(connection, cluster_id, store.replace_columns)
 
 
 def read_written(
@@ -109,12 +109,12 @@ class Reader:
     Attributes:
         connection: knows them.
         cluster_id: whose rows it reads; None for those of all clusters.
-        replace: puts rows in the place of all rows of a table.
+        replace: puts rows in the place of all rows of a table: ``Store.replace_columns``.
     """
 
     connection: duckdb.DuckDBPyConnection
     cluster_id: str | None
-    replace: Callable[[str, pa.RecordBatchReader], None]
+    replace: Callable[[str, pa.RecordBatchReader, None], None]
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a SELECT; each ``?`` in it stands for a value."""
@@ -146,7 +146,7 @@ class Reader:
         if self.cluster_id is not None:
             others = self.connection.view(_all(table)).filter(~is_of(self.cluster_id))
             rows = others.project(columns).union(rows)
-        self.replace(table, rows.to_arrow_reader(_ROWS_OF_A_BATCH))
+        self.replace(table, rows.to_arrow_reader(_ROWS_OF_A_BATCH), None)
 
 
 def _all(table: str) -> str:

@@ -118,7 +118,7 @@ def _remove_of(
 def _is_ours(name: str) -> bool:
     """Whether a file is one of Delta's: of rows, or of the log of a write before it was committed.
 
-    Of such a log nothing is left where the write was committed, see ``staged``.
+    Of such a log nothing is left where the write was committed, see ``new_files``.
     """
     path = PurePosixPath(_without_checksum(name))
     return path.suffix == ".parquet" or path.parent.name == LOG

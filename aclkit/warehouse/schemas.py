@@ -6,6 +6,7 @@ word of Spark SQL or DuckDB.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -35,402 +36,255 @@ class Table:
         return ", ".join(f"{name} {kind}" for name, kind, _ in self.columns)
 
 
-_CLUSTER = ("cluster_id", "STRING", "the cluster that the row is about")
-_RUN = ("run_id", "STRING", "the run that wrote the row")
-_RESOURCE = (
-    ("resource_type", "STRING", "TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID, DELEGATION_TOKEN, USER"),
-    ("resource_name", "STRING", "the resource's name"),
+def _table_of(text: str) -> Table:
+    r"""Read a table: its name and what a row is, then in each line a column, its type and meaning.
+
+    >>> _table_of("log_range: range of offsets\n  epoch INT leader epoch").columns
+    (('epoch', 'INT', 'leader epoch'),)
+    """
+    head, *lines = filter(None, text.splitlines())
+    name, comment = head.split(": ", 1)
+    columns = (line.split(maxsplit=2) for line in lines)
+    return Table(name, comment, tuple((column, kind, meaning) for column, kind, meaning in columns))
+
+
+_CLUSTER: Final = "  cluster_id STRING the cluster that the row is about\n"
+_RUN: Final = "  run_id STRING the run that wrote the row\n"
+_RESOURCE: Final = """\
+  resource_type STRING TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID, DELEGATION_TOKEN, USER
+  resource_name STRING the resource's name
+"""
+_PATTERN: Final = """\
+  resource_type STRING Kafka's ResourceType
+  resource_name STRING name or pattern
+  pattern_type STRING LITERAL, PREFIXED, GLOB or UNKNOWN(code)
+"""
+_BINDING: Final = f"""\
+{_PATTERN}
+  principal STRING as written in the ACL
+  host STRING as written in the ACL
+  operation STRING Kafka's AclOperation
+  permission_type STRING ALLOW or DENY
+"""
+_ASKED_HOST: Final = (
+    "  host STRING address as Java writes it, <any-other>, or <any-other in RANGE>\n"
 )
-_PATTERN = (
-    ("resource_type", "STRING", "Kafka's ResourceType"),
-    ("resource_name", "STRING", "name or pattern"),
-    ("pattern_type", "STRING", "LITERAL, PREFIXED, GLOB or UNKNOWN(code)"),
-)
-_BINDING = (
-    *_PATTERN,
-    ("principal", "STRING", "as written in the ACL"),
-    ("host", "STRING", "as written in the ACL"),
-    ("operation", "STRING", "Kafka's AclOperation"),
-    ("permission_type", "STRING", "ALLOW or DENY"),
-)
-_ASKED_HOST = (
-    "host",
-    "STRING",
-    "address as Java writes it, <any-other>, or <any-other in RANGE>",
-)
-_PRINCIPAL_PARTS = (
-    ("principal_type", "STRING", "text before the first colon"),
-    ("principal_name", "STRING", "text after it"),
-)
-_RULED = (
-    ("decision", "STRING", "ALLOWED or DENIED"),
-    ("rule", "STRING", "SuperUser, MatchingAcl, DefaultAllow or DefaultDeny"),
-    ("deciding_acl_id", "STRING", "the ACL that decided; null without one"),
-)
-_WITNESS = (
-    ("is_any_other", "BOOLEAN", "the row for every name that no ACL and no source contains"),
-    ("origin", "STRING", "log, acl, file, setting or always"),
-    ("witness", "STRING", "a concrete name that the any-other row stands for"),
-    ("attributes", "MAP<STRING,STRING>", "further columns of the user's inventory"),
-)
+_PRINCIPAL_PARTS: Final = """\
+  principal_type STRING text before the first colon
+  principal_name STRING text after it
+"""
+_RULED: Final = """\
+  decision STRING ALLOWED or DENIED
+  rule STRING SuperUser, MatchingAcl, DefaultAllow or DefaultDeny
+  deciding_acl_id STRING the ACL that decided; null without one
+"""
+_WITNESS: Final = """\
+  is_any_other BOOLEAN the row for every name that no ACL and no source contains
+  origin STRING log, acl, file, setting or always
+  witness STRING a concrete name that the any-other row stands for
+  attributes MAP<STRING,STRING> further columns of the user's inventory
+"""
+
+_CONTRACT: Final = f"""\
+acl_log: fact: a record of the log, an entry of a snapshot, a change between two listings
+{_CLUSTER}
+  fact STRING record, snapshot or listing
+  log_offset BIGINT offset; of a snapshot its end offset
+  record_type STRING Kafka's record type, or LISTED_RESOURCE of a live cluster
+  acl_id STRING the ACL's Uuid
+{_BINDING}
+  topic_id STRING Uuid of a topic record
+  mechanism STRING SCRAM mechanism, or DELEGATION_TOKEN
+  epoch INT leader epoch; null where the source has none
+  log_time TIMESTAMP the record's timestamp
+  txn_offset BIGINT offset of the transaction's Begin
+  source STRING where the row was read
+  broker_id INT broker that is registered or unregistered
+  min_level INT lowest metadata.version that the broker supports
+  max_level INT highest one; of FEATURE_LEVEL_RECORD the one in force
+log_range: range of offsets that has been read
+{_CLUSTER}
+  from_offset BIGINT first offset
+  to_offset BIGINT offset after the last
+  epoch INT leader epoch
+  fact STRING record, snapshot, listing or unreadable
+acl_reject: row that could not be used
+{_CLUSTER}
+  stage STRING source (could not be read) or replay (contradicts other rows)
+  source STRING where the row was read
+  position BIGINT byte or 1-based line in the source
+  log_offset BIGINT offset, where known
+  reason STRING what was expected and what was found
+  raw STRING the row, credentials masked
+  digest STRING sha-256 of the row's bytes
+acl_history: ACL lifetime
+{_CLUSTER}
+  acl_id STRING the ACL's Uuid
+{_BINDING}
+  added_offset BIGINT offset of the record that added it
+  effective_offset BIGINT offset where it took effect
+  added_at TIMESTAMP time of the record that added it
+  added_by STRING record, snapshot (true start unknown) or listing
+  removed_offset BIGINT offset where its removal took effect; null = alive
+  removed_at TIMESTAMP time of the removal; null = alive
+resource_lifetime: lifetime of a topic; of a live cluster also of groups, transactional ids \
+and tokens
+{_CLUSTER}{_RESOURCE}
+  topic_id STRING the topic's Uuid; made from its name where the source has none
+  first_offset BIGINT offset where it came
+  last_offset BIGINT offset where it went; null = alive
+principal_lifetime: lifetime of a SCRAM user's credential, or of an owner of delegation tokens
+{_CLUSTER}
+  principal STRING User:name
+  mechanism STRING SCRAM mechanism, or DELEGATION_TOKEN
+  first_offset BIGINT offset where it came
+  last_offset BIGINT offset where it went; null = alive
+broker: broker that the log registers or a live cluster lists; none as of kafka-acls --list
+{_CLUSTER}
+  broker_id INT the broker's number
+  is_registered BOOLEAN false once it is unregistered; fenced ones are true
+  min_level INT lowest metadata.version that its binary supports
+  max_level INT highest one; from 32 on ranges (CIDR) in hosts decide there; -1 unknown
+  since_offset BIGINT offset from which on this is so
+  since_time TIMESTAMP time of that record
+  finalized_level INT metadata.version in force in the cluster
+  finalized_offset BIGINT offset from which on it is
+principal: principal asked about
+{_CLUSTER}
+  principal STRING type:name
+{_PRINCIPAL_PARTS}
+  principal_class STRING principals that the same non-exact ACLs reach
+  is_super_user BOOLEAN in super.users
+{_WITNESS}
+host: host asked about
+{_CLUSTER}{_ASKED_HOST}
+  is_named BOOLEAN some ACL names it, alone or by a glob
+{_WITNESS}
+resource: resource asked about
+{_CLUSTER}{_RESOURCE}{_WITNESS}
+ruleset_group: set of ACLs with one pattern and one principal
+{_CLUSTER}
+  group_id STRING hash of the content
+{_PATTERN}
+  principal STRING as written in the ACLs
+  acl_ids ARRAY<STRING> the ACLs
+ruleset: set of groups that apply to a (principal, resource), hosts and operations aside
+{_CLUSTER}
+  ruleset_id STRING hash of the content, or super, none:TYPE, other:TYPE
+  resource_type STRING Kafka's ResourceType; null for super
+  group_ids ARRAY<STRING> the groups, sorted
+  wildcard_last STRING deny, all: where the broker meets LITERAL * last (names below *)
+host_match: (host text of an ACL, host asked about) that match
+{_CLUSTER}
+  acl_host STRING as written in the ACL
+{_ASKED_HOST}
+explain_pair: (principal, resource) that an ACL naming exactly this principal reaches
+{_CLUSTER}
+  principal STRING type:name
+{_RESOURCE}
+  ruleset_id STRING the ruleset that decides
+explain_class_pair: (principal class, resource): stands for all pairs without an own ACL
+{_CLUSTER}
+  principal_class STRING see principal
+{_RESOURCE}
+  ruleset_id STRING the ruleset that decides
+explain_ruling: (ruleset, host, operation); <any-other> answers for every host without a row
+{_CLUSTER}
+  ruleset_id STRING see ruleset
+  host STRING a host that some ACL of the ruleset names, or <any-other>
+  operation STRING Kafka's AclOperation
+{_RULED}
+explain: (principal, host, operation, resource)
+{_CLUSTER}
+  principal STRING type:name
+{_ASKED_HOST}
+  operation STRING Kafka's AclOperation
+{_RESOURCE}{_PRINCIPAL_PARTS}{_RULED}
+access_change: (principal or principal class, resource) whose ruleset changed in a run, if the \
+previous run knew both too; and per principal, host or resource that only one run knew
+{_CLUSTER}{_RUN}
+  principal STRING type:name; null where a class changed
+  principal_class STRING class; null where a principal changed
+  resource_type STRING TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID, DELEGATION_TOKEN, USER; \
+HOST for a host that came or left
+  resource_name STRING the resource's name; null where a principal came or left
+  ruleset_before STRING ruleset before the run; null for a name that came
+  ruleset_after STRING ruleset after it; null for a name that left
+  cause STRING acl, settings or inventory
+  cause_offsets ARRAY<BIGINT> log offsets of the ACL records that caused the change
+  gained BIGINT hosts × operations that became ALLOWED, per principal
+  lost BIGINT hosts × operations that became DENIED, per principal
+finding: finding of a run
+{_CLUSTER}{_RUN}
+  finding STRING which finding
+  severity STRING high, medium, low or info
+  subject STRING what it is about
+  message STRING one plain sentence
+  fix STRING what to do about it
+  acl_ids ARRAY<STRING> the ACLs that the finding is about
+  fingerprint STRING the same finding has the same one in every run
+  holds_for STRING every-name, or inventory: the names that the run knew
+  evidence ARRAY<STRING> the ACLs as kafka-acls prints them, and what else
+  first_seen TIMESTAMP since when, where runs that showed it are not kept
+access_log: line of Kafka's authorizer log, compared with the ACLs at that time
+{_CLUSTER}
+  line_id STRING hash of the line: the same one in every file it stands in
+  source STRING file where it was read first
+  position BIGINT 1-based line in that file, gzip undone
+  log_time TIMESTAMP when the broker wrote it; null where the line has no time
+  principal STRING type:name
+  host STRING address as the broker writes it
+  operation STRING Kafka's AclOperation
+{_RESOURCE}
+  request_name STRING Kafka's name of the API
+  resource_ref_count INT how often the request names the resource
+  decision STRING what the broker did: ALLOWED or DENIED
+  rule STRING SuperUser, MatchingAcl, DefaultAllow, DefaultDeny; or null
+  deciding_acl_id STRING the ACL that the line names, where it is known
+  verdict STRING agree, mismatch, undetermined or unreadable
+  expected_decision STRING what the ACLs at that time decide, under kafka
+  expected_rule STRING by which rule
+  expected_acl_id STRING the ACL that decides
+  reason STRING why it does not agree
+  raw STRING what cannot be read, credentials masked
+acl_usage: grant (ALLOW in force) and what the authorizer log shows of its use
+{_CLUSTER}
+  acl_id STRING the ACL's Uuid
+{_BINDING}
+  usage STRING used, matched, unused, unknown or too-new
+  last_used_at TIMESTAMP last line that names it
+  last_matched_at TIMESTAMP last line that it would have allowed as well
+  used_lines BIGINT lines within the window that name it
+  added_at TIMESTAMP time of the record that added it
+  window_from TIMESTAMP beginning of the days that are judged
+  window_to TIMESTAMP their end: the newest line of the log
+  covered DOUBLE share of the window of which there are ALLOWED lines
+setting: broker settings in force since a time
+{_CLUSTER}
+  since_time TIMESTAMP when a run first saw them, by its machine's clock
+  super_users ARRAY<STRING> super.users; null where they were unknown
+  allow_everyone BOOLEAN allow.everyone.if.no.acl.found; null where it was unknown
+  run_number BIGINT that run: they are in the order of these numbers
+  log_offset BIGINT offset up to which it knew the log (exclusive)
+job_run: finished run; the newest one has the table versions that readers open
+  run_number BIGINT counts up by one per warehouse
+{_RUN}{_CLUSTER}
+  job STRING replay, materialize, run, usage, maintain, acls add, acls remove
+  status STRING complete, or incomplete where a hole was accepted or found
+  started_at TIMESTAMP start
+  finished_at TIMESTAMP end
+  seconds DOUBLE how long it took
+  head_offset BIGINT the state is as of this offset (exclusive)
+  high_watermark BIGINT given high watermark; null = all batches count
+  settings STRING JSON of all settings of the run
+  counts MAP<STRING,BIGINT> rows read, decided, expected, …
+  notes ARRAY<STRING> what a reader of the result must know
+  table_versions MAP<STRING,BIGINT> Delta version of every table
+  aclkit_version STRING version of aclkit
+  format_number INT format of the tables; null = older than the numbers
+"""
+"""Each table as ``_table_of`` reads it; what stands in braces are columns of several tables."""
 
 TABLES: Final[dict[str, Table]] = {
-    table.name: table
-    for table in (
-        Table(
-            "acl_log",
-            "fact: a record of the log, an entry of a snapshot, a change between two listings",
-            (
-                _CLUSTER,
-                ("fact", "STRING", "record, snapshot or listing"),
-                ("log_offset", "BIGINT", "offset; of a snapshot its end offset"),
-                (
-                    "record_type",
-                    "STRING",
-                    "Kafka's record type, or LISTED_RESOURCE of a live cluster",
-                ),
-                ("acl_id", "STRING", "the ACL's Uuid"),
-                *_BINDING,
-                ("topic_id", "STRING", "Uuid of a topic record"),
-                ("mechanism", "STRING", "SCRAM mechanism, or DELEGATION_TOKEN"),
-                ("epoch", "INT", "leader epoch; null where the source has none"),
-                ("log_time", "TIMESTAMP", "the record's timestamp"),
-                ("txn_offset", "BIGINT", "offset of the transaction's Begin"),
-                ("source", "STRING", "where the row was read"),
-                ("broker_id", "INT", "broker that is registered or unregistered"),
-                ("min_level", "INT", "lowest metadata.version that the broker supports"),
-                ("max_level", "INT", "highest one; of FEATURE_LEVEL_RECORD the one in force"),
-            ),
-        ),
-        Table(
-            "log_range",
-            "range of offsets that has been read",
-            (
-                _CLUSTER,
-                ("from_offset", "BIGINT", "first offset"),
-                ("to_offset", "BIGINT", "offset after the last"),
-                ("epoch", "INT", "leader epoch"),
-                ("fact", "STRING", "record, snapshot, listing or unreadable"),
-            ),
-        ),
-        Table(
-            "acl_reject",
-            "row that could not be used",
-            (
-                _CLUSTER,
-                (
-                    "stage",
-                    "STRING",
-                    "source (could not be read) or replay (contradicts other rows)",
-                ),
-                ("source", "STRING", "where the row was read"),
-                ("position", "BIGINT", "byte or 1-based line in the source"),
-                ("log_offset", "BIGINT", "offset, where known"),
-                ("reason", "STRING", "what was expected and what was found"),
-                ("raw", "STRING", "the row, credentials masked"),
-                ("digest", "STRING", "sha-256 of the row's bytes"),
-            ),
-        ),
-        Table(
-            "acl_history",
-            "ACL lifetime",
-            (
-                _CLUSTER,
-                ("acl_id", "STRING", "the ACL's Uuid"),
-                *_BINDING,
-                ("added_offset", "BIGINT", "offset of the record that added it"),
-                ("effective_offset", "BIGINT", "offset where it took effect"),
-                ("added_at", "TIMESTAMP", "time of the record that added it"),
-                ("added_by", "STRING", "record, snapshot (true start unknown) or listing"),
-                ("removed_offset", "BIGINT", "offset where its removal took effect; null = alive"),
-                ("removed_at", "TIMESTAMP", "time of the removal; null = alive"),
-            ),
-        ),
-        Table(
-            "resource_lifetime",
-            "lifetime of a topic; of a live cluster also of groups, transactional ids and tokens",
-            (
-                _CLUSTER,
-                *_RESOURCE,
-                (
-                    "topic_id",
-                    "STRING",
-                    "the topic's Uuid; made from its name where the source has none",
-                ),
-                ("first_offset", "BIGINT", "offset where it came"),
-                ("last_offset", "BIGINT", "offset where it went; null = alive"),
-            ),
-        ),
-        Table(
-            "principal_lifetime",
-            "lifetime of a SCRAM user's credential, or of an owner of delegation tokens",
-            (
-                _CLUSTER,
-                ("principal", "STRING", "User:name"),
-                ("mechanism", "STRING", "SCRAM mechanism, or DELEGATION_TOKEN"),
-                ("first_offset", "BIGINT", "offset where it came"),
-                ("last_offset", "BIGINT", "offset where it went; null = alive"),
-            ),
-        ),
-        Table(
-            "broker",
-            "broker that the log registers or a live cluster lists; none as of kafka-acls --list",
-            (
-                _CLUSTER,
-                ("broker_id", "INT", "the broker's number"),
-                ("is_registered", "BOOLEAN", "false once it is unregistered; fenced ones are true"),
-                ("min_level", "INT", "lowest metadata.version that its binary supports"),
-                (
-                    "max_level",
-                    "INT",
-                    "highest one; from 32 on ranges (CIDR) in hosts decide there; -1 unknown",
-                ),
-                ("since_offset", "BIGINT", "offset from which on this is so"),
-                ("since_time", "TIMESTAMP", "time of that record"),
-                ("finalized_level", "INT", "metadata.version in force in the cluster"),
-                ("finalized_offset", "BIGINT", "offset from which on it is"),
-            ),
-        ),
-        Table(
-            "principal",
-            "principal asked about",
-            (
-                _CLUSTER,
-                ("principal", "STRING", "type:name"),
-                *_PRINCIPAL_PARTS,
-                ("principal_class", "STRING", "principals that the same non-exact ACLs reach"),
-                ("is_super_user", "BOOLEAN", "in super.users"),
-                *_WITNESS,
-            ),
-        ),
-        Table(
-            "host",
-            "host asked about",
-            (
-                _CLUSTER,
-                _ASKED_HOST,
-                ("is_named", "BOOLEAN", "some ACL names it, alone or by a glob"),
-                *_WITNESS,
-            ),
-        ),
-        Table("resource", "resource asked about", (_CLUSTER, *_RESOURCE, *_WITNESS)),
-        Table(
-            "ruleset_group",
-            "set of ACLs with one pattern and one principal",
-            (
-                _CLUSTER,
-                ("group_id", "STRING", "hash of the content"),
-                *_PATTERN,
-                ("principal", "STRING", "as written in the ACLs"),
-                ("acl_ids", "ARRAY<STRING>", "the ACLs"),
-            ),
-        ),
-        Table(
-            "ruleset",
-            "set of groups that apply to a (principal, resource), hosts and operations aside",
-            (
-                _CLUSTER,
-                ("ruleset_id", "STRING", "hash of the content, or super, none:TYPE, other:TYPE"),
-                ("resource_type", "STRING", "Kafka's ResourceType; null for super"),
-                ("group_ids", "ARRAY<STRING>", "the groups, sorted"),
-                (
-                    "wildcard_last",
-                    "STRING",
-                    "deny, all: where the broker meets LITERAL * last (names below *)",
-                ),
-            ),
-        ),
-        Table(
-            "host_match",
-            "(host text of an ACL, host asked about) that match",
-            (
-                _CLUSTER,
-                ("acl_host", "STRING", "as written in the ACL"),
-                _ASKED_HOST,
-            ),
-        ),
-        Table(
-            "explain_pair",
-            "(principal, resource) that an ACL naming exactly this principal reaches",
-            (
-                _CLUSTER,
-                ("principal", "STRING", "type:name"),
-                *_RESOURCE,
-                ("ruleset_id", "STRING", "the ruleset that decides"),
-            ),
-        ),
-        Table(
-            "explain_class_pair",
-            "(principal class, resource): stands for all pairs without an own ACL",
-            (
-                _CLUSTER,
-                ("principal_class", "STRING", "see principal"),
-                *_RESOURCE,
-                ("ruleset_id", "STRING", "the ruleset that decides"),
-            ),
-        ),
-        Table(
-            "explain_ruling",
-            "(ruleset, host, operation); <any-other> answers for every host without a row",
-            (
-                _CLUSTER,
-                ("ruleset_id", "STRING", "see ruleset"),
-                ("host", "STRING", "a host that some ACL of the ruleset names, or <any-other>"),
-                ("operation", "STRING", "Kafka's AclOperation"),
-                *_RULED,
-            ),
-        ),
-        Table(
-            "explain",
-            "(principal, host, operation, resource)",
-            (
-                _CLUSTER,
-                ("principal", "STRING", "type:name"),
-                _ASKED_HOST,
-                ("operation", "STRING", "Kafka's AclOperation"),
-                *_RESOURCE,
-                *_PRINCIPAL_PARTS,
-                *_RULED,
-            ),
-        ),
-        Table(
-            "access_change",
-            "(principal or principal class, resource) whose ruleset changed in a run, if the "
-            "previous run knew both too; and per principal, host or resource that only one "
-            "run knew",
-            (
-                _CLUSTER,
-                _RUN,
-                ("principal", "STRING", "type:name; null where a class changed"),
-                ("principal_class", "STRING", "class; null where a principal changed"),
-                (
-                    "resource_type",
-                    "STRING",
-                    f"{_RESOURCE[0][2]}; HOST for a host that came or left",
-                ),
-                (
-                    "resource_name",
-                    "STRING",
-                    "the resource's name; null where a principal came or left",
-                ),
-                ("ruleset_before", "STRING", "ruleset before the run; null for a name that came"),
-                ("ruleset_after", "STRING", "ruleset after it; null for a name that left"),
-                ("cause", "STRING", "acl, settings or inventory"),
-                (
-                    "cause_offsets",
-                    "ARRAY<BIGINT>",
-                    "log offsets of the ACL records that caused the change",
-                ),
-                ("gained", "BIGINT", "hosts × operations that became ALLOWED, per principal"),
-                ("lost", "BIGINT", "hosts × operations that became DENIED, per principal"),
-            ),
-        ),
-        Table(
-            "finding",
-            "finding of a run",
-            (
-                _CLUSTER,
-                _RUN,
-                ("finding", "STRING", "which finding"),
-                ("severity", "STRING", "high, medium, low or info"),
-                ("subject", "STRING", "what it is about"),
-                ("message", "STRING", "one plain sentence"),
-                ("fix", "STRING", "what to do about it"),
-                ("acl_ids", "ARRAY<STRING>", "the ACLs that the finding is about"),
-                ("fingerprint", "STRING", "the same finding has the same one in every run"),
-                ("holds_for", "STRING", "every-name, or inventory: the names that the run knew"),
-                ("evidence", "ARRAY<STRING>", "the ACLs as kafka-acls prints them, and what else"),
-                ("first_seen", "TIMESTAMP", "since when, where runs that showed it are not kept"),
-            ),
-        ),
-        Table(
-            "access_log",
-            "line of Kafka's authorizer log, compared with the ACLs at that time",
-            (
-                _CLUSTER,
-                ("line_id", "STRING", "hash of the line: the same one in every file it stands in"),
-                ("source", "STRING", "file where it was read first"),
-                ("position", "BIGINT", "1-based line in that file, gzip undone"),
-                (
-                    "log_time",
-                    "TIMESTAMP",
-                    "when the broker wrote it; null where the line has no time",
-                ),
-                ("principal", "STRING", "type:name"),
-                ("host", "STRING", "address as the broker writes it"),
-                ("operation", "STRING", "Kafka's AclOperation"),
-                *_RESOURCE,
-                ("request_name", "STRING", "Kafka's name of the API"),
-                ("resource_ref_count", "INT", "how often the request names the resource"),
-                ("decision", "STRING", "what the broker did: ALLOWED or DENIED"),
-                ("rule", "STRING", "SuperUser, MatchingAcl, DefaultAllow, DefaultDeny; or null"),
-                ("deciding_acl_id", "STRING", "the ACL that the line names, where it is known"),
-                ("verdict", "STRING", "agree, mismatch, undetermined or unreadable"),
-                ("expected_decision", "STRING", "what the ACLs at that time decide, under kafka"),
-                ("expected_rule", "STRING", "by which rule"),
-                ("expected_acl_id", "STRING", "the ACL that decides"),
-                ("reason", "STRING", "why it does not agree"),
-                ("raw", "STRING", "what cannot be read, credentials masked"),
-            ),
-        ),
-        Table(
-            "acl_usage",
-            "grant (ALLOW in force) and what the authorizer log shows of its use",
-            (
-                _CLUSTER,
-                ("acl_id", "STRING", "the ACL's Uuid"),
-                *_BINDING,
-                ("usage", "STRING", "used, matched, unused, unknown or too-new"),
-                ("last_used_at", "TIMESTAMP", "last line that names it"),
-                ("last_matched_at", "TIMESTAMP", "last line that it would have allowed as well"),
-                ("used_lines", "BIGINT", "lines within the window that name it"),
-                ("added_at", "TIMESTAMP", "time of the record that added it"),
-                ("window_from", "TIMESTAMP", "beginning of the days that are judged"),
-                ("window_to", "TIMESTAMP", "their end: the newest line of the log"),
-                ("covered", "DOUBLE", "share of the window of which there are ALLOWED lines"),
-            ),
-        ),
-        Table(
-            "setting",
-            "broker settings in force since a time",
-            (
-                _CLUSTER,
-                ("since_time", "TIMESTAMP", "when a run first saw them, by its machine's clock"),
-                ("super_users", "ARRAY<STRING>", "super.users; null where they were unknown"),
-                (
-                    "allow_everyone",
-                    "BOOLEAN",
-                    "allow.everyone.if.no.acl.found; null where it was unknown",
-                ),
-                ("run_number", "BIGINT", "that run: they are in the order of these numbers"),
-                ("log_offset", "BIGINT", "offset up to which it knew the log (exclusive)"),
-            ),
-        ),
-        Table(
-            "job_run",
-            "finished run; the newest one has the table versions that readers open",
-            (
-                ("run_number", "BIGINT", "counts up by one per warehouse"),
-                _RUN,
-                _CLUSTER,
-                (
-                    "job",
-                    "STRING",
-                    "replay, materialize, run, usage, maintain, acls add, acls remove",
-                ),
-                ("status", "STRING", "complete, or incomplete where a hole was accepted or found"),
-                ("started_at", "TIMESTAMP", "start"),
-                ("finished_at", "TIMESTAMP", "end"),
-                ("seconds", "DOUBLE", "how long it took"),
-                ("head_offset", "BIGINT", "the state is as of this offset (exclusive)"),
-                ("high_watermark", "BIGINT", "given high watermark; null = all batches count"),
-                ("settings", "STRING", "JSON of all settings of the run"),
-                ("counts", "MAP<STRING,BIGINT>", "rows read, decided, expected, …"),
-                ("notes", "ARRAY<STRING>", "what a reader of the result must know"),
-                ("table_versions", "MAP<STRING,BIGINT>", "Delta version of every table"),
-                ("aclkit_version", "STRING", "version of aclkit"),
-                ("format_number", "INT", "format of the tables; null = older than the numbers"),
-            ),
-        ),
-    )
+    table.name: table for table in map(_table_of, re.split(r"\n(?=\w)", _CONTRACT))
 }

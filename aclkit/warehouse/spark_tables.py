@@ -16,10 +16,10 @@ from pyspark.errors.exceptions.captured import convert_exception
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
+from sqlglot import ErrorLevel, exp, parse_one
 
 from aclkit.errors import SurroundingsError, UsageError, first_line
 from aclkit.runtime.spark import session_beside
-from aclkit.warehouse.dialect import spark_sql
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.published import Published, open_warehouse, versions_before
 from aclkit.warehouse.result_rows import Rows
@@ -46,9 +46,9 @@ class _Opened:
 
     def frame(self, query: str) -> DataFrame:
         """Return the rows of a view."""
-        statement = spark_sql(query)
-        self.open(statement.names)
-        return self._spark.sql(statement.text)
+        text, names = spark_sql(query)
+        self.open(names)
+        return self._spark.sql(text)
 
     def open(self, names: Iterable[str]) -> None:
         """Make those of the names that are tables or views readable, and what is below them."""
@@ -93,6 +93,26 @@ class SparkTables:
             return Rows(tuple(found.columns), _rows(plain), plain.toArrow)
         except (PySparkException, Py4JError) as error:
             raise _as_aclkit_error(error) from error
+
+
+def spark_sql(query: str) -> tuple[str, frozenset[str]]:
+    """Return the SELECT of a view for Spark, and what stands in it where a table or view does.
+
+    It is parsed as DuckDB's and written anew from its tree. ``before.host`` becomes
+    ``before_host``, because a temporary view is in no schema. Names of WITH are names too.
+
+    Raises:
+        sqlglot.errors.SqlglotError: it is no SQL of DuckDB's, or Spark cannot express it.
+    """
+    tree = parse_one(query, dialect="duckdb").transform(_without_schema)
+    names = frozenset(table.name for table in tree.find_all(exp.Table))
+    return tree.sql("spark", unsupported_level=ErrorLevel.RAISE), names
+
+
+def _without_schema(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Table) and node.db:
+        return exp.to_table(f"{node.db}_{node.name}", alias=node.alias or None)
+    return node
 
 
 def _job_run(store: Store, published: Published) -> DataFrame:

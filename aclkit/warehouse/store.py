@@ -5,14 +5,13 @@ row, nothing that it wrote can be seen, and the next run takes it back (``recove
 
 What makes no DataFrame needs no session: a store may be opened without one, and pyspark is imported
 by what needs it alone. Spark commits on a local disk only: on an object store it asks for no
-condition, so there it writes files next to those of a table, and they are taken over (``staged``).
+condition, so there it writes files next to those of a table, which are taken over (``new_files``).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
@@ -28,29 +27,28 @@ from aclkit.warehouse.commits import (
     KEEPING,
     NEW,
     Commit,
-    Told,
     append_files,
-    changing,
+    change_table,
     properties_of,
     properties_of_new,
     replace_files,
     take_over_files,
-    write_checkpoint,
 )
 from aclkit.warehouse.current_runs import ALL_RUNS, CURRENT_RUNS
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.location import Location
-from aclkit.warehouse.new_files import (
-    NewFile,
-    holds_only,
-    may_hold_cluster,
-    write_rows_of_others,
-)
+from aclkit.warehouse.new_files import NewFile, holds_only, write_by_spark, write_rows_of_others
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.staged import Stage
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.table_files import Extent, active_files, columns_of, extent_of, read_files
+from aclkit.warehouse.table_files import (
+    Extent,
+    active_files,
+    columns_of,
+    extent_of,
+    may_hold,
+    read_files,
+)
 
 if TYPE_CHECKING:
     from delta.tables import DeltaTable
@@ -147,7 +145,11 @@ class Store:
 
     def append(self, table: str, rows: DataFrame) -> None:
         """Append rows; a retry of this very write adds nothing."""
-        self._write(table, rows, "append")
+        rows = _of_contract(table, rows)
+        if self.place.is_remote:
+            self._take_over(table, self._commit(table), write_by_spark(self.place, table, rows))
+        else:
+            self._write_here(table, rows, "append")
 
     def append_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Append rows that the driver holds, with the columns of the contract."""
@@ -169,30 +171,49 @@ class Store:
 
         ``cluster_id`` has been checked by ``parse_cluster_id`` and holds no quote.
         """
-        self._write(table, rows, "overwrite", self._only_of(cluster_id))
+        rows = _of_contract(table, rows)
+        if self.place.is_remote:
+            self.replace_with_files(table, write_by_spark(self.place, table, rows), cluster_id)
+        else:
+            only = self._only_of(cluster_id)
+            whose = {} if only is None else {"replaceWhere": _whose(only)}
+            self._write_here(table, rows, "overwrite", **whose)
 
-    def replace_columns(self, table: str, rows: pa.Table, cluster_id: str | None) -> None:
-        """Put columns that the driver holds in the place of rows; see ``replace_rows``."""
-        cluster_id, commit = self._only_of(cluster_id), self._commit(table)
-        whose = None if cluster_id is None else _whose(cluster_id)
-        replace_files(self.place.of_table(table), rows.to_reader(), commit, whose)
+    def replace_columns(
+        self, table: str, rows: pa.Table | pa.RecordBatchReader, cluster_id: str | None
+    ) -> None:
+        """Put columns that the driver holds or lets pass in the place of rows, in their order."""
+        only, commit = self._only_of(cluster_id), self._commit(table)
+        whose = None if only is None else _whose(only)
+        stream = rows.to_reader() if isinstance(rows, pa.Table) else rows
+        replace_files(self.place.of_table(table), stream, commit, whose)
         self.note_write(table)
 
-    def replace_with_files(self, table: str, files: Iterable[NewFile], cluster_id: str) -> None:
-        """Let files that were written beside a table take the place of a cluster's rows."""
-        whose, commit = self._only_of(cluster_id), self._commit(table)
-        uri = self.place.of_table(table)
-        known = (
-            []
-            if commit.on == NEW
-            else active_files(OpenTable(uri, version=commit.on), with_bounds=True)
-        )
-        gone = [file for file in known if may_hold_cluster(file, whose)]
-        mixed = [f for f in gone if whose is not None and not holds_only(f, whose)]
-        written = [*files, *write_rows_of_others(self.place, table, mixed, cluster_id)]
+    def replace_with_files(
+        self, table: str, files: Iterable[NewFile], cluster_id: str | None
+    ) -> None:
+        """Let files that were written beside a table take the place of a cluster's rows, or all."""
+        only, commit = self._only_of(cluster_id), self._commit(table)
+        gone: list[dict[str, Any]] = []
+        if commit.on != NEW:
+            known = OpenTable(self.place.of_table(table), version=commit.on)
+            gone = active_files(known, with_bounds=True)
+        if only is not None:
+            gone = [file for file in gone if may_hold(file, "cluster_id", only)]
+            mixed = [file for file in gone if not holds_only(file, only)]
+            files = [*files, *write_rows_of_others(self.place, table, mixed, only)]
+        self._take_over(table, commit, files, gone)
+
+    def _take_over(
+        self,
+        table: str,
+        commit: Commit,
+        files: Iterable[NewFile],
+        gone: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        written, paths = [file.action() for file in files], [file["path"] for file in gone]
         schema = Schema.from_arrow(arrow_schema(table))
-        paths = [file["path"] for file in gone]
-        take_over_files(uri, [file.action() for file in written], paths, schema, commit)
+        take_over_files(self.place.of_table(table), written, paths, schema, commit)
         self.note_write(table)
 
     def _only_of(self, cluster_id: str | None) -> str | None:
@@ -206,14 +227,6 @@ class Store:
         self._clusters.add(cluster_id)
         return None if self._clusters == {cluster_id} else cluster_id
 
-    def rewrite(self, table: str, rows: pa.RecordBatchReader) -> None:
-        """Put rows, of all clusters, in the place of those of a table.
-
-        Without Spark: a stream of rows that another engine made, in its order.
-        """
-        replace_files(self.place.of_table(table), rows, self._commit(table))
-        self.note_write(table)
-
     def drop(self, table: str) -> None:
         """Leave a table out of the versions that readers open."""
         self.published.pop(table, None)
@@ -223,28 +236,29 @@ class Store:
         """Remove the rows of a cluster that a condition holds for."""
         from pyspark.sql import functions as F
 
-        if self.place.is_remote:
-            stays = ~F.coalesce(condition, F.lit(False))
-            rows = self.cluster_rows(table, cluster_id).where(stays)
-            self.replace_cluster(table, rows, cluster_id)
-            return
-        of_cluster = F.col("cluster_id") == cluster_id
-        self._local(table).delete(of_cluster & condition)
-        self.note_write(table)
+        goes = (F.col("cluster_id") == cluster_id) & condition
+        stays = ~F.coalesce(condition, F.lit(False))
+        self._revise(table, cluster_id, lambda found: found.delete(goes), lambda r: r.where(stays))
 
     def merge(self, table: str, merge: Merge, cluster_id: str) -> None:
         """Change rows of a cluster, and add those that it lacks; see ``Merge``."""
-        if self.place.is_remote:
-            rows = merge.merged(self.cluster_rows(table, cluster_id))
-            self.replace_cluster(table, rows, cluster_id)
-            return
-        merge.execute(self._local(table))
-        self.note_write(table)
+        self._revise(table, cluster_id, merge.execute, merge.merged)
 
-    def _local(self, table: str) -> DeltaTable:
+    def _revise(
+        self,
+        table: str,
+        cluster_id: str,
+        revise: Callable[[DeltaTable], None],
+        revised: Callable[[DataFrame], DataFrame],
+    ) -> None:
+        """Change rows of a cluster by Delta itself; on an object store replace all of them."""
         from delta.tables import DeltaTable
 
-        return DeltaTable.forPath(self.spark, self.place.of_table(table))
+        if self.place.is_remote:
+            self.replace_cluster(table, revised(self.cluster_rows(table, cluster_id)), cluster_id)
+        else:
+            revise(DeltaTable.forPath(self.spark, self.place.of_table(table)))
+            self.note_write(table)
 
     def note_write(self, table: str) -> None:
         """Take the version that this run has just written into its result."""
@@ -272,9 +286,9 @@ class Store:
 
     def compact(self, table: str) -> None:
         """Write the small files of a table together; its rows stay."""
-        with self._changing(table) as (found, told):
-            found.optimize.compact(**told)
-        self.note_write(table)
+        self._change(table, lambda found, **said: found.optimize.compact(**said))
+        self._restored.pop(table, None)
+        self.adopt(table)
 
     def restore(self, table: str, version: int) -> None:
         """Put a table back to an earlier version, its columns and properties too.
@@ -282,16 +296,12 @@ class Store:
         Raises:
             DeltaError: the version is not there any more.
         """
-        with self._changing(table) as (found, told):
-            found.restore(version, **told)
+        self._change(table, lambda found, **said: found.restore(version, **said))
         self._restored[table] = version
-        after_commit()
 
     def empty(self, table: str) -> None:
         """Remove all rows of a table that no reader uses."""
-        with self._changing(table) as (found, told):
-            found.delete(**told)
-        after_commit()
+        self._change(table, OpenTable.delete)
 
     def require_properties(self, table: str) -> bool:
         """Give a table the properties by which it forgets nothing; False where it has them."""
@@ -302,15 +312,17 @@ class Store:
 
     def set_properties(self, table: str, properties: Mapping[str, str]) -> None:
         """Set properties of a table, in a commit of its own even where they are those it has."""
-        with self._changing(table) as (found, told):
-            found.alter.set_table_properties(dict(properties), **told)
-        after_commit()
+        said = dict(properties)
+        self._change(table, lambda found, **how: found.alter.set_table_properties(said, **how))
 
     def add_columns(self, table: str, columns: Sequence[str]) -> None:
         """Give a table columns of the contract that it lacks, in a commit of its own."""
         new = Schema.from_arrow(arrow_schema(table, columns))
-        with self._changing(table) as (found, told):
-            found.alter.add_columns(new.fields, **told)
+        self._change(table, lambda found, **said: found.alter.add_columns(new.fields, **said))
+
+    def _change(self, table: str, change: Callable[..., object]) -> None:
+        """Make the next commit to a table; see ``change_table``."""
+        change_table(self.place.of_table(table), self._commit(table), change)
         after_commit()
 
     def columns(self, table: str) -> Sequence[str]:
@@ -341,7 +353,7 @@ class Store:
         They would stay as long as the properties state, and every reader of the table reads them.
         """
         self.set_properties(table, {**KEEPING, "delta.deletedFileRetentionDuration": AT_ONCE})
-        write_checkpoint(self.place.of_table(table))
+        OpenTable(self.place.of_table(table)).create_checkpoint()
         self.set_properties(table, KEEPING)
 
     def _frame(self, table: str, rows: Sequence[Sequence[Any]]) -> DataFrame:
@@ -349,34 +361,21 @@ class Store:
 
         return local_frame(self.spark, rows, schema_of(table))
 
-    def _write(
+    def _write_here(
         self,
         table: str,
         rows: DataFrame,
         mode: Literal["append", "overwrite"],
-        cluster_id: str | None = None,
+        **options: str,
     ) -> None:
-        commit, rows = self._commit(table), _of_contract(table, rows)
-        if self.place.is_remote:
-            stage = Stage(self.place, table, commit)
-            stage.write(rows, cluster_id, replaces=mode == "overwrite")
-        else:
-            whose = {} if cluster_id is None else {"replaceWhere": _whose(cluster_id)}
-            writer = (
-                rows.write.format("delta")
-                .mode(mode)
-                .options(**whose)
-                .options(**properties_of_new(table))
-                .option("userMetadata", commit.run_id)
-                .option("txnAppId", commit.application)
-                .option("txnVersion", commit.version)
-            )
-            writer.save(self.place.of_table(table))
+        """Write rows in a commit of Spark's own."""
+        commit = self._commit(table)
+        writer = rows.write.format("delta").mode(mode)
+        writer = writer.options(**options, **properties_of_new(table))
+        writer = writer.option("userMetadata", commit.run_id)
+        writer = writer.option("txnAppId", commit.application).option("txnVersion", commit.version)
+        writer.save(self.place.of_table(table))
         self.note_write(table)
-
-    def _changing(self, table: str) -> AbstractContextManager[tuple[OpenTable, Told]]:
-        """Open a table for the next commit to it, which is made within a ``with``."""
-        return changing(self.place.of_table(table), self._commit(table))
 
     def _commit(self, table: str) -> Commit:
         """Return the metadata of the next commit to a table; its disk must have room for one.

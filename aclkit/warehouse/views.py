@@ -1,4 +1,4 @@
-"""Names of published tables → the SQL of each view, in DuckDB's words: see ``dialect``."""
+"""Names of published tables → the SQL of each view, in DuckDB's words: see ``spark_tables``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from string import Template
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER
+from aclkit.model.findings import DRIFT
 from aclkit.model.operation import OPERATIONS_OF_TYPE, every_cover
 from aclkit.warehouse.schemas import TABLES
 
@@ -23,6 +24,9 @@ HOST: Final = "HOST"
 
 USAGE: Final = "usage"
 """The job that reads authorizer logs: what it found stays in force until it runs again."""
+
+NIGHT: Final = "run"
+"""The job that compares the ACLs with the files in which a team keeps them."""
 
 PAST_TABLES: Final = (
     "principal", "host", "explain_pair", "explain_class_pair", "explain_ruling",
@@ -162,20 +166,24 @@ JOIN covers v
  AND v.is_allow = (a.permission_type = 'ALLOW')""")
 
 # What was found by the run that decided last, by the newest, and by the last one that read
-# authorizer logs: the latter as long as the ACLs that it is about are alive.
+# authorizer logs: the latter as long as the ACLs that it is about are alive. Drift from the team's
+# files is what the newest nightly run found: a later one may have read other files.
 _FINDING_CURRENT: Final = Template("""\
 WITH standing AS (
 SELECT cluster_id, max(run_number) AS newest, max(counts['decided_in_run']) AS decided,
-       max(CASE WHEN job = $usage THEN run_number END) AS usage
+       max(CASE WHEN job = $usage THEN run_number END) AS usage,
+       max(CASE WHEN job = $night THEN run_number END) AS night
 FROM $job_run GROUP BY cluster_id
 ),
 said AS (
 SELECT f.cluster_id, f.run_id, f.fingerprint,
        max(r.run_number) OVER (PARTITION BY f.cluster_id, f.fingerprint) = r.run_number AS is_last
-FROM (SELECT DISTINCT cluster_id, run_id, fingerprint FROM $finding) f
+FROM (SELECT DISTINCT cluster_id, run_id, fingerprint, finding IN $drift AS is_drift
+      FROM $finding) f
 JOIN $job_run r ON r.cluster_id = f.cluster_id AND r.run_id = f.run_id
 JOIN standing s ON s.cluster_id = r.cluster_id
- AND r.run_number IN (s.newest, s.decided, s.usage)
+ AND CASE WHEN is_drift THEN r.run_number = s.night
+     ELSE r.run_number IN (s.newest, s.decided, s.usage) END
 ),
 about AS (
 SELECT f.cluster_id, f.run_id, f.fingerprint, unnest(f.acl_ids) AS acl_id
@@ -308,6 +316,8 @@ def _words() -> dict[str, str]:
         "super_ruleset": _text(SUPER_RULESET),
         "any_other": _text(ANY_OTHER),
         "usage": _text(USAGE),
+        "night": _text(NIGHT),
+        "drift": f"({', '.join(map(_text, DRIFT))})",
         "operations": operations_sql(),
         "covers": _values(
             (c.resource_type, c.operation, c.permission_type == "ALLOW", c.asked)

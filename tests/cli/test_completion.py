@@ -14,9 +14,8 @@ import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
-from aclkit.cli import cli, completers
-from aclkit.cli.completers import PLAIN, within
-from aclkit.cli.completion import Bash
+from aclkit.cli import cli, completion
+from aclkit.cli.completion import PLAIN, Bash, within
 from tests.questions.query import small_warehouse as small
 
 
@@ -25,7 +24,7 @@ def offered(tmp_path, monkeypatch):
     """Return what is offered behind some words, in a folder with a warehouse."""
     small.build(tmp_path / "warehouse")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(completers, "SECONDS", 60.0)
+    monkeypatch.setattr(completion, "SECONDS", 60.0)
     for name in ("ACLKIT_WAREHOUSE", "ACLKIT_CONFIG", "CI"):
         monkeypatch.delenv(name, raising=False)
 
@@ -84,7 +83,7 @@ def test_what_takes_too_long_or_fails_is_no_answer():
 
 def test_a_shell_that_was_not_answered_in_time_hears_nothing_of_it(tmp_path):
     small.build(tmp_path / "warehouse")
-    program = "from aclkit.cli import cli, completers; completers.SECONDS = {}; cli()"
+    program = "from aclkit.cli import cli, completion; completion.SECONDS = {}; cli()"
     asked = {"_ACLKIT_COMPLETE": "fish_complete", "COMP_WORDS": "aclkit why User:al"}
     env = {**os.environ, **asked, "COMP_CWORD": "User:al"}
     for name in ("ACLKIT_WAREHOUSE", "ACLKIT_CONFIG", "CI"):

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from aclkit.cli.demo import PAGE
+from aclkit.cli.nightly import PAGE
 from aclkit.runtime import spark as sessions
 
 COLUMNS, LINES = 80, 24

@@ -215,7 +215,7 @@ def test_what_spark_tells_of_a_disk_is_said_of_the_warehouse_if_it_is_meant(
     place = str(tmp_path / "w")
     with (
         pytest.raises(SurroundingsError) as raised,
-        session.command_session(Context(warehouse=place), "test"),
+        session.late_session(Context(warehouse=place), "test"),
     ):
         raise Py4JError(f"first\nCaused by: {told.format(w=place)}\n\tat Somewhere.java")
     assert str(raised.value).startswith(line.format(w=place))

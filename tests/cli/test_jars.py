@@ -7,8 +7,7 @@ from click.testing import CliRunner
 
 from aclkit.cli import cli, jars
 from aclkit.kafka.verify.jars import JARS_OF, NEWEST
-from aclkit.runtime.jars import DELTA
-from aclkit.runtime.s3_jars import S3
+from aclkit.runtime.jars import DELTA, S3
 
 
 @pytest.fixture

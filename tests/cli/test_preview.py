@@ -197,9 +197,11 @@ def test_apply_reads_records_and_listings(preview, tmp_path):
     assert {row["principal"] for row in found["gained"]} == {"User:carol"}
     listing = tmp_path / "listing.txt"
     listing.write_text("")
-    result = preview("apply", str(listing), "--format", "json")
-    assert "read as a listing of a cluster without ACLs" in result.stderr
-    assert {row["acl_after"] for row in json.loads(result.stdout)["gained"]} == {None}
+    assert "it is empty" in preview("apply", str(listing), code=3).stderr
+    result = preview("apply", str(listing), "--allow-empty", "--format", "json")
+    found = json.loads(result.stdout)
+    assert "read as a listing of a cluster without ACLs" in found["file_notes"][0]
+    assert {row["acl_after"] for row in found["gained"]} == {None}
 
 
 @pytest.mark.parametrize(
@@ -255,7 +257,7 @@ def test_a_range_is_previewed_where_a_controller_takes_it(tmp_path, level, cidr_
 def test_a_change_set_that_cannot_be_read_ends_with_exit_code_3(preview, tmp_path):
     path = tmp_path / "bad.txt"
     path.write_text("not a listing\n")
-    assert "expected the output of kafka-acls --list" in preview("apply", str(path), code=3).stderr
+    assert "it holds no known format of ACLs" in preview("apply", str(path), code=3).stderr
 
 
 def test_nothing_is_written(root, preview):
@@ -266,13 +268,14 @@ def test_nothing_is_written(root, preview):
 
 def test_a_terminal_shows_the_first_changes_and_a_pipe_all(preview, tmp_path, monkeypatch):
     monkeypatch.setattr("aclkit.answer.text.MOST_LINES", 3)
-    monkeypatch.setattr("aclkit.cli.screen.MOST_LINES", 3)
+    monkeypatch.setattr("aclkit.cli.output.MOST_LINES", 3)
     path = tmp_path / "nothing.txt"
     path.write_text("")
-    assert "--no-limit" not in preview("apply", str(path)).stdout
-    monkeypatch.setattr("aclkit.cli.screen.is_terminal", lambda: True)
-    assert "more: --no-limit" in preview("apply", str(path)).stdout
-    assert "--no-limit" not in preview("apply", str(path), "--no-limit").stdout
+    assert "--no-limit" not in preview("apply", str(path), "--allow-empty").stdout
+    monkeypatch.setattr("aclkit.cli.output.is_terminal", lambda: True)
+    assert "more: --no-limit" in preview("apply", str(path), "--allow-empty").stdout
+    everything = preview("apply", str(path), "--allow-empty", "--no-limit").stdout
+    assert "--no-limit" not in everything
 
 
 def test_a_preview_imports_no_spark(root):

@@ -65,13 +65,14 @@ def test_the_shortest_name_shows_it_with_what_decides_on_both_sides(two_files):
 
 def test_an_empty_listing_is_a_cluster_without_acls_and_that_is_said(two_files, acl_file):
     empty = acl_file("empty.txt")
-    result = run("prove", "no-less", two_files[1], empty, code=1)
-    note = "has no ACL. It is read as a listing of a cluster without ACLs."
+    assert "it is empty" in run("prove", "no-less", two_files[1], empty, code=3).stderr
+    result = run("prove", "no-less", two_files[1], empty, "--allow-empty", code=1)
+    note = "is empty. It is read as a listing of a cluster without ACLs."
     assert note in result.stdout
-    answer = found("no-less", two_files[1], empty, code=1)
+    answer = found("no-less", two_files[1], empty, "--allow-empty", code=1)
     assert note in answer["notes"][0]
     assert (answer["a"]["acls"], answer["b"]["acls"]) == (2, 0)
-    assert found("same", empty, empty)["proven"]
+    assert found("same", empty, empty, "--allow-empty")["proven"]
 
 
 def test_records_are_replayed_from_an_empty_cluster(two_files, tmp_path):
@@ -150,9 +151,11 @@ def test_a_file_is_read_as_the_warehouse_beside_it(root, acl_file):
     published = found("same", root, f"{root}@100")
     assert published["proven"]
     empty = acl_file("empty.txt")
-    answer = found("no-more", root, empty, code=1)
+    answer = found("no-more", root, empty, "--allow-empty", code=1)
     assert answer["settings"]["b"]["allow_everyone"] is True
-    refused = run("prove", "no-more", root, empty, "--no-allow-everyone", code=2).stderr
+    refused = run(
+        "prove", "no-more", root, empty, "--allow-empty", "--no-allow-everyone", code=2
+    ).stderr
     assert "allow.everyone.if.no.acl.found: A has 'true', B has 'false'" in refused
 
 
@@ -197,15 +200,14 @@ def test_records_beside_a_warehouse_are_said_to_be_all_there_is(root, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("same", "none.txt", "none.txt"), "'none.txt': expected a warehouse, or a file"),
+        (("same", "none.txt", "none.txt"), "'none.txt': expected a warehouse, or files"),
         (("same", "W", "none@5"), "there is no such file or folder"),
-        (("same", "W", "."), "found a folder that is not a warehouse"),
-        (("same", "W", ".@5"), "found a folder that is not a warehouse"),
+        (("same", "W", ".@5"), "only a warehouse has offsets and times"),
         (("same", "W", "W@101"), "Offset 101 is beyond the log, which was read up to 100."),
         (("same", "W", "W@yesterday"), "Invalid time 'yesterday'. Pass ISO 8601"),
         (("same", "W", "before.txt@5"), "only a warehouse has offsets and times"),
         (("same", "@5", "W"), "No warehouse given."),
-        (("same", "W", ""), "expected a warehouse, or a file"),
+        (("same", "W", ""), "expected a warehouse, or files"),
         (("same", "W"), "Missing argument 'B'"),
         (("never", "policies.toml"), "No warehouse given."),
         (("never", "none.toml", "W"), "none.toml: the file does not exist"),
@@ -225,16 +227,19 @@ def test_what_may_be_meant_in_two_ways_is_refused(root, two_files, tmp_path):
     (tmp_path / "w@60").write_text("")
     message = run("prove", "same", "w@60", two_files[0], code=2).stderr
     assert "w@60 is there itself, and so is w, of which 60 may be meant" in message
-    (tmp_path / "x@60").write_text("")
+    (tmp_path / "x@60").write_text((tmp_path / two_files[0]).read_text())
     assert found("same", "x@60", "x@60")["a"]["form"] == "listing"
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("not a listing\n", "expected the output of kafka-acls --list"),
-        (record("ACCESS_CONTROL_ENTRY_RECORD") + "{nonsense\n", "line 1: "),
-        ("\n".join(render_list([DENY])) + "\nrubbish\n", "line 4: not a line of kafka-acls --list"),
+        ("not a listing\n", "broken: it holds no known format of ACLs"),
+        (record("ACCESS_CONTROL_ENTRY_RECORD") + "{nonsense\n", "broken:1: "),
+        (
+            "\n".join(render_list([DENY])) + "\nrubbish\n",
+            "broken:4: Not a line of kafka-acls --list",
+        ),
     ],
 )
 def test_a_broken_file_ends_with_exit_code_3_and_its_line(two_files, tmp_path, content, message):

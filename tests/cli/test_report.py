@@ -179,7 +179,7 @@ def failing(error):
 
 
 def test_a_night_that_failed_says_why_though_the_alert_fails_too(warehouse, monkeypatch, tmp_path):
-    monkeypatch.setattr("aclkit.cli.one_night.late_session", failing(DataError("a hole at 7")))
+    monkeypatch.setattr("aclkit.cli.nightly.late_session", failing(DataError("a hole at 7")))
     with serving(404) as hook:
         monkeypatch.setenv("ACLKIT_ALERT_WEBHOOK", hook.address)
         result = warehouse.run("run", "--source", f"metadata-log:{KRAFT}", code=4)
@@ -194,7 +194,7 @@ def test_whatever_ends_a_night_is_told(warehouse, monkeypatch, tmp_path):
         monkeypatch.setenv("ACLKIT_ALERT_WEBHOOK", hook.address)
         warehouse.run("run", "--source", f"metadata-log:{tmp_path}/none", code=2)
         fail = failing(PermissionError(13, "Permission denied", "/w"))
-        monkeypatch.setattr("aclkit.cli.one_night.late_session", fail)
+        monkeypatch.setattr("aclkit.cli.nightly.late_session", fail)
         warehouse.run("run", "--source", f"metadata-log:{KRAFT}", code=4)
     told = [json.loads(body) for _, _, body in hook.got]
     assert [each["exit_code"] for each in told] == [2, 4]

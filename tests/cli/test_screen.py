@@ -6,11 +6,12 @@ import io
 import json
 import os
 import signal
+import sys
 from types import SimpleNamespace
 
 import pytest
 
-from aclkit.cli.screen import deliver, layout_of
+from aclkit.cli.output import deliver, layout_of
 from tests.cli.running import run
 
 QUESTION = ("who-can", "READ", "topic:payments")
@@ -40,7 +41,9 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def terminal(monkeypatch):
     ends = Terminal()
-    monkeypatch.setattr("aclkit.cli.screen.sys", SimpleNamespace(stdin=ends, stdout=ends))
+    monkeypatch.setattr(
+        "aclkit.cli.output.sys", SimpleNamespace(stdin=ends, stdout=ends, stderr=sys.stderr)
+    )
     size = os.terminal_size((80, 10))
     monkeypatch.setattr("shutil.get_terminal_size", lambda fallback=size: size)
     monkeypatch.setattr("click.echo_via_pager", ends.page)

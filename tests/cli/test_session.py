@@ -25,8 +25,8 @@ def told(monkeypatch):
         @click.option("--webhook")
         @click.option("--seconds", type=float)
         def command(**_):
-            with session.command_session(Context(warehouse=warehouse), "test"):
-                pass
+            with session.late_session(Context(warehouse=warehouse), "test") as start:
+                start()
 
         result = CliRunner().invoke(command, words, catch_exceptions=False)
         assert result.exit_code == 0, result.output

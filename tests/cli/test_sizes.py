@@ -56,7 +56,7 @@ ASKED = (
 @pytest.fixture
 def printed(demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch):
     """Return what a command prints on stdout, a terminal."""
-    monkeypatch.setattr("aclkit.cli.screen.is_terminal", lambda: True)
+    monkeypatch.setattr("aclkit.cli.output.is_terminal", lambda: True)
 
     def run(command: str, width: int) -> str:
         env = {

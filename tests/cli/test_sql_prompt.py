@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from aclkit.cli.sql_prompt import MORE, READY, answer_all
+from aclkit.cli.sql import MORE, READY, answer_all
 from aclkit.errors import UsageError
 from tests.cli.running import run
 

@@ -12,9 +12,9 @@ from deltalake import DeltaTable
 
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA
-from aclkit.questions.tidy.proven import tidy_proven
+from aclkit.questions.tidy.propose import tidy_proven
 from aclkit.rules.names import tidy as rules_tidy
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.warehouse.published import open_warehouse
 from tests.cli.running import run, without_run

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from aclkit.questions.query.answer_rows import HISTORY_COLUMNS, WHY_COLUMNS
+from aclkit.questions.query.why_answer import HISTORY_COLUMNS, WHY_COLUMNS
 from tests.cli.running import run
 from tests.questions.query import small_warehouse as small
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from types import SimpleNamespace
 
-from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.compare import NO_WITNESS, Agreement, LeftOut, Mismatch
+from aclkit.kafka.verify.wire import Reply
 from aclkit.model.acl import Request
 from aclkit.model.broker_settings import ResolvedSettings
 from aclkit.model.resource import Resource

@@ -11,7 +11,8 @@ from aclkit.audit.alerts.webhook import find_webhook
 from aclkit.audit.findings.baseline import parse_baseline
 from aclkit.kafka.acls.text import render_list
 from aclkit.kafka.client.properties import read_properties
-from aclkit.questions.preview.change_set import read_change_set
+from aclkit.kafka.desired.read import Asked
+from aclkit.questions.preview.planned import read_planned
 from aclkit.questions.usage.source import read_file
 from aclkit.runtime.safe_read import read_text
 from tests.factories import acl
@@ -71,7 +72,7 @@ def test_change_sets_end_well(write):
         else:
             content = "".join(f"{json.dumps(mutants.value_of(r))}\n" for r in records).encode()
         path = write(content)
-        codes.add(ends_well(lambda path=path: read_change_set(path, before), content))
+        codes.add(ends_well(lambda path=path: read_planned([str(path)], Asked(), before), content))
     assert codes == {0, 3}
 
 

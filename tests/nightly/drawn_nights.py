@@ -26,7 +26,7 @@ from deltalake import DeltaTable
 from aclkit.model.acl import Acl, Request
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from aclkit.runtime.spark import build_session
 from aclkit.warehouse.duck import connect

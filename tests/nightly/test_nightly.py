@@ -17,7 +17,7 @@ from aclkit.audit.findings.read import audit_of
 from aclkit.cli import cli
 from aclkit.nightly import nightly_run
 from aclkit.pipeline.explain import decided
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from tests.cli.running import asked
 
 pytestmark = pytest.mark.usefixtures("spark")

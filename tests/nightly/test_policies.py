@@ -11,7 +11,7 @@ from aclkit.audit.reports.data import NightlySummary
 from aclkit.model.findings import NEVER, Finding
 from aclkit.nightly.policies import Policies, conclude
 from aclkit.questions.assertions.parse import parse_assertions
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from aclkit.warehouse.published import open_warehouse
 from tests.questions.query import small_warehouse as small
 

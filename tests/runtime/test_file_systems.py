@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aclkit.errors import SurroundingsError
-from aclkit.runtime.file_systems import require_file_systems
+from aclkit.runtime.spark import require_file_systems
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 
 from aclkit.api import use_storage
 from aclkit.errors import UsageError
-from aclkit.runtime.object_stores import spark_options
-from aclkit.runtime.s3 import s3_access
+from aclkit.runtime.object_stores import s3_access, spark_options
 from aclkit.runtime.storage_settings import fill_environment, storage_said
 
 HERE = "http://127.0.0.1:9000"

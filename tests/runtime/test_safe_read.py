@@ -17,11 +17,12 @@ from aclkit.cli.baseline_options import read_baseline, read_mutes
 from aclkit.cli.settings import read_config
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.kafka.client.properties import read_properties
+from aclkit.kafka.desired.read import Asked
 from aclkit.pipeline.inventory.attribute_table import AttributeTableBuilder
 from aclkit.pipeline.inventory.entry import PRINCIPALS
 from aclkit.pipeline.inventory.files import read_inventory
 from aclkit.pipeline.sources.files import read_bytes, read_user_file
-from aclkit.questions.preview.change_set import read_change_set
+from aclkit.questions.preview.planned import read_planned
 from aclkit.runtime import safe_read
 from aclkit.runtime.safe_read import decode, read_file, read_text
 from tests.questions.preview.world import state
@@ -33,7 +34,7 @@ READERS = {
     "assertions": read_assertions,
     "baseline": read_baseline,
     "mutes": read_mutes,
-    "change set": lambda path: read_change_set(path, state([])),
+    "change set": lambda path: read_planned([path], Asked(), state([])),
     "webhook": lambda path: find_webhook(path, environ={}),
     "properties": read_properties,
     "URI": lambda path: read_user_file(f"file://{path}", 100),
@@ -73,7 +74,9 @@ def test_every_reader_says_that_a_file_is_missing_or_a_socket(tmp_path, read):
             read(str(tmp_path / "s.csv"))
 
 
-@pytest.mark.parametrize("name", [name for name in READERS if name != "inventory"])
+@pytest.mark.parametrize(
+    "name", [name for name in READERS if name not in ("inventory", "change set")]
+)
 def test_a_folder_is_no_file(tmp_path, name):
     with pytest.raises(UsageError, match="expected a file, found a folder"):
         READERS[name](str(tmp_path))

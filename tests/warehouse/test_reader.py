@@ -92,14 +92,14 @@ def test_rows_of_other_clusters_stay_and_stand_before(tmp_path):
     append_files(str(tmp_path / "log_range"), rows, Commit("r", "a", 0))
     written = []
     store = Store(None, str(tmp_path))
-    store.rewrite = lambda *given: written.append(given)
+    store.replace_columns = lambda *given: written.append(given)
     with read_versions(store, "c", {"log_range": ("log_range", 0)}) as read:
         assert read.rows("SELECT DISTINCT cluster_id FROM log_range") == [("c",)]
         swapped = "SELECT fact, epoch, to_offset, from_offset, cluster_id FROM log_range LIMIT 1"
         read.rewrite("log_range", swapped)
-        ((table, batches),) = written
+        ((table, batches, cluster_id),) = written
         found = batches.read_all()
-    assert (table, found.column_names) == ("log_range", [*COLUMNS])
+    assert (table, cluster_id, found.column_names) == ("log_range", None, [*COLUMNS])
     assert list(zip(*found.to_pydict().values(), strict=True)) == [
         ("d", 1, 6, 1, "record"), ("c", 0, 5, 1, "record"),
     ]  # fmt: skip

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
 from aclkit.errors import DamagedError
 from aclkit.warehouse import new_files
-from aclkit.warehouse.commits import PROPERTIES, properties_of
+from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.commits import PROPERTIES, Commit, append_files, properties_of
 from aclkit.warehouse.duck_beside import ask_files
-from aclkit.warehouse.new_files import holds_only, may_hold_cluster, write_files
+from aclkit.warehouse.new_files import holds_only, write_files
+from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.table_files import active_files, read_files
+from aclkit.warehouse.table_files import active_files, may_hold, read_files
 from tests.warehouse.pair_rows import GREATEST, PAIR, as_dictionaries, pairs
 
 
@@ -30,8 +34,7 @@ def held(folder, table="explain_pair"):
 def test_a_file_is_of_one_cluster_alone_where_both_bounds_are_it(bounds):
     file = dict(zip(("min.cluster_id", "max.cluster_id"), bounds, strict=True))
     assert holds_only(file, "a") == (bounds == ("a", "a"))
-    assert may_hold_cluster(file, "a") == (bounds != ("b", "c"))
-    assert may_hold_cluster(file, None)
+    assert may_hold(file, "cluster_id", "a") == (bounds != ("b", "c"))
 
 
 def test_a_new_table_has_the_columns_of_the_contract_and_forgets_nothing(tmp_path):
@@ -155,6 +158,23 @@ def test_lists_of_a_mixed_file_are_written_anew_too(tmp_path):
     assert {row["cluster_id"]: row["group_ids"] for row in rows} == {
         "a": ["new"], "b": ["h", "i"], "c": [],
     }  # fmt: skip
+
+
+def test_rows_of_any_type_are_written_anew_with_the_columns_of_the_contract(tmp_path):
+    old = [field for field in arrow_schema("acl_log") if field.name not in ("min_level", "epoch")]
+    said = {"fact": "record", "log_offset": 7, "log_time": datetime(2026, 1, 2, tzinfo=UTC)}
+    rows = [{**dict.fromkeys(f.name for f in old), **said, "cluster_id": c} for c in "ab"]
+    append_files(
+        str(tmp_path / "acl_log"), pa.Table.from_pylist(rows, pa.schema(old)), Commit("r", "a", 1)
+    )
+    store = Store(None, str(tmp_path))
+    store._clusters = {"a", "b"}
+    store.add_columns("acl_log", ("epoch", "min_level"))
+    replaced(store, "a", table="acl_log")
+    (row,) = DeltaTable(str(tmp_path / "acl_log")).to_pyarrow_table().to_pylist()
+    assert row == dict.fromkeys(TABLES["acl_log"].column_names) | said | {"cluster_id": "b"}
+    (file,) = active_files(DeltaTable(str(tmp_path / "acl_log")), with_bounds=True)
+    assert (file["min.cluster_id"], file.get("min.log_offset")) == ("b", None)
 
 
 # -- who reads them -------------------------------------------------------------------------------

@@ -17,10 +17,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from aclkit.audit.findings.baseline import Judged
+from aclkit.audit.findings.baseline import Judged, is_alarming_finding
 from aclkit.audit.reports.data import NightlySummary
-from aclkit.audit.reports.states import count_severities, count_states, is_alarming_finding
-from aclkit.audit.reports.words import iso, verdict
+from aclkit.audit.reports.words import count_severities, count_states, iso, verdict
 from aclkit.errors import AclkitError
 from aclkit.model.findings import NEVER, SEVERITIES, Finding, sort_findings, up_to
 from aclkit.model.visible import visible

@@ -23,9 +23,9 @@ from aclkit.model.brokers import Broker, RangesByBroker, ranges_by_broker
 from aclkit.model.cidr import parse_range
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.decide.confirm import Comparison, Decider
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.overlap_index import OverlapIndex, Who
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.redundancy import Leftover, View
 from aclkit.rules.names.rows import Rules, rows_of
 from aclkit.rules.names.semantics_diff import SemanticsChange

@@ -135,6 +135,11 @@ def fails(judged: Iterable[Judged], severities: Sequence[str]) -> bool:
     )
 
 
+def is_alarming_finding(finding: Finding, state: Judged | None, severities: Sequence[str]) -> bool:
+    """Whether a finding fails a run: it is severe and not known or muted, or its mute ran out."""
+    return finding.severity in severities if state is None else fails([state], severities)
+
+
 def parse_baseline(text: str, source: str) -> dict[str, Known]:
     """Read a baseline: JSON that ``render_baseline`` wrote.
 

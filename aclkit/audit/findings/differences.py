@@ -3,6 +3,10 @@
 Wherever two readings decide differently, an ACL that they read differently decided in one of
 them: what both read alike hits in both. Only between DefaultAllow and DefaultDeny nothing
 decided; there the ACLs count that reach the resource in one reading alone.
+
+Whether an ACL reads oddly hangs on one of its texts at a time: its pattern, its principal, its
+host, or its operation and permission on the type. A cluster has few of these and perhaps millions
+of ACLs, so each text is looked at once, and of the ACLs only those with an odd one are read.
 """
 
 from __future__ import annotations
@@ -16,20 +20,14 @@ from typing import Any, Final
 import pyarrow as pa
 
 from aclkit.audit.findings.readings import READS_DIFFERENTLY, reads_differently
-from aclkit.audit.findings.registry import find_readings
-from aclkit.audit.findings.suspicious_acls import read_suspicious_acls
-from aclkit.model.acl import Acl
+from aclkit.audit.findings.registry import find_by_texts, find_readings
+from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding
 from aclkit.model.phrases import number_of
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import (
-    KIP_1042,
-    PRESETS,
-    Semantics,
-    other_reading,
-)
+from aclkit.model.semantics import KIP_1042, PRESETS, Semantics, other_reading
 from aclkit.pipeline.explain import tables
 from aclkit.pipeline.explain.decided import MaterializeOptions
 from aclkit.pipeline.explain.differing import (
@@ -43,12 +41,13 @@ from aclkit.pipeline.explain.materialize import MaterializeResult, decide_scope
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import Entry
-from aclkit.pipeline.inventory.survey import Inventory
+from aclkit.pipeline.inventory.survey import Inventory, Texts
 from aclkit.rules.patterns.identity import IdentityIndex, index_principals
-from aclkit.rules.patterns.match import has_wildcard, names_exactly
+from aclkit.rules.patterns.match import PREFIXED, has_wildcard, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.runtime.arrow import arrow_table, rows_of
 from aclkit.runtime.progress import step
+from aclkit.warehouse.codecs import ALIVE_SQL, acl_of, acl_sql
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.run import Run
@@ -245,25 +244,74 @@ def _example(what: Resource, who: str, operation: str, host: str, ours: str, the
     return f"for example, {asked}: {ours}, under the other preset {theirs}"
 
 
-def _number_of(decisions: int) -> str:
-    """Write how many decisions differ."""
-    return (
-        "1 decision on known names differs"
-        if decisions == 1
-        else f"{decisions:,} decisions on known names differ"
-    )
-
-
 def _finding(acl: Acl, reason: str, differing: Differing) -> Finding:
     decisions = differing.counts[acl.acl_id]
-    return READS_DIFFERENTLY.about(
-        str(acl),
-        f"{acl_words(acl)} depends on how ACLs are read: {reason}. {_number_of(decisions)}.",
-        severity="medium" if decisions else "info",
-        acls=(acl,),
-        evidence=(
-            reason,
-            _number_of(decisions),
-            *differing.examples.get(acl.acl_id, ()),
-        ),
+    number = number_of(
+        decisions, "decision on known names differs", "decisions on known names differ"
     )
+    return READS_DIFFERENTLY.about(
+        acl,
+        f"{acl_words(acl)} depends on how ACLs are read: {reason}. {number}.",
+        severity="medium" if decisions else "info",
+        evidence=(reason, number, *differing.examples.get(acl.acl_id, ())),
+    )
+
+
+PLAIN: Final = Acl(
+    acl_id="",
+    resource_type="TOPIC",
+    resource_name="",
+    pattern_type=PREFIXED,
+    principal="User:plain",
+    host="*",
+    operation="ALL",
+    permission_type="ALLOW",
+)
+"""An ACL without findings, whatever its resource type: every name begins with its empty name."""
+
+
+def read_suspicious_acls(read: Reader, texts: Texts, semantics: Semantics) -> list[Acl]:
+    """Read the ACLs alive that have an odd text or that are there twice, by their ids.
+
+    Args:
+        read: has ``acl_history``.
+        texts: what the ACLs alive are made of.
+        semantics: how ACLs are read.
+    """
+    known: dict[tuple[str, ...], Iterable[tuple[str, ...]]] = {
+        ("resource_type", "pattern_type", "resource_name"): texts.patterns,
+        ("principal",): zip(texts.principals, strict=True),
+        ("host",): zip(texts.hosts, strict=True),
+        _ACTION: read.rows(f"SELECT DISTINCT {', '.join(_ACTION)} {ALIVE_SQL}"),
+    }
+    conditions = [_TWICE]
+    for columns, found in known.items():
+        name, listed = f"odd_{columns[-1]}", ", ".join(columns)
+        schema = pa.schema(dict.fromkeys(columns, pa.string()))
+        read.give(name, arrow_table(odd_texts(columns, found, semantics), schema))
+        conditions.append(f"({listed}) IN (FROM {name} SELECT ({listed}))")
+    rest = f"{ALIVE_SQL} AND ({' OR '.join(conditions)}) ORDER BY acl_id"
+    return list(map(acl_of, read.rows(acl_sql(rest))))
+
+
+def odd_texts(
+    columns: Sequence[str], known: Iterable[tuple[str, ...]], semantics: Semantics
+) -> list[tuple[str, ...]]:
+    """Return those texts of some columns that cause a finding in any ACL.
+
+    >>> from aclkit.model.semantics import KIP_1042
+    >>> odd_texts(["host"], [("10.0.0.1",), ("localhost",)], KIP_1042)
+    [('localhost',)]
+    """
+    trials = ((text, replace(PLAIN, **dict(zip(columns, text, strict=True)))) for text in known)
+    return [text for text, acl in trials if _is_odd(acl, semantics)]
+
+
+def _is_odd(acl: Acl, semantics: Semantics) -> bool:
+    return bool(reads_differently([acl])) or any(find_by_texts([acl], semantics))
+
+
+_ACTION: Final = ("resource_type", "operation", "permission_type")
+_BINDING: Final = f"hash({', '.join(BINDING)})"
+# Whether equal numbers stand for equal ACLs is seen by who looks for duplicates.
+_TWICE: Final = f"{_BINDING} IN (SELECT {_BINDING} {ALIVE_SQL} GROUP BY ALL HAVING count(*) > 1)"

@@ -79,26 +79,28 @@ _TOKENS: Final = "CREATE_TOKENS"
 
 def find_escalations(audit: AuditInput) -> Iterator[Finding]:
     """Yield each ALLOW by which its principal can get more than the ACLs give it."""
-    for acl in audit.allows:
-        if acl.resource_type == "CLUSTER":
-            yield from _by_cluster(acl, audit)
-    yield from _by_tokens(audit)
+    given = [acl for acl in audit.allows if escalates(acl, audit)]
+    yield from (_by_cluster(acl, audit) for acl in given if acl.resource_type == "CLUSTER")
+    by_tokens = [acl for acl in given if acl.resource_type == "USER"]
+    targets = _targets(by_tokens, audit) if by_tokens else {}
+    for acl in by_tokens:
+        left = _left(acl, targets.get(acl.pattern, ()), audit)
+        yield _by_tokens(acl, [each for each in left if each.user != acl.principal], audit)
 
 
-def _by_cluster(acl: Acl, audit: AuditInput) -> Iterator[Finding]:
-    """Yield the worst that an ALLOW on the cluster is good for."""
+def _by_cluster(acl: Acl, audit: AuditInput) -> Finding:
+    """Return the worst that an ALLOW on the cluster is good for."""
     powers = _powers(acl, audit)
-    if powers:
-        worst, known = _BY_CLUSTER[powers[0]], _known_words(audit)
-        audit.confirm(audit.request_given(acl, power) for power in powers)
-        yield ESCALATION.about(
-            str(acl),
-            f"{who_words(acl.principal, audit.semantics)} {worst.effect}: "
-            f"{acl_words(acl, acl.principal)} {worst.means}.",
-            severity=worst.severity,
-            acls=(acl,),
-            evidence=(f"{power}: {_BY_CLUSTER[power].means}; {known}" for power in powers),
-        )
+    worst, principals = _BY_CLUSTER[powers[0]], len(audit.asked_principals)
+    known = f"{principals:,} principals and {audit.resource_count:,} resources are known"
+    audit.confirm(audit.request_given(acl, power) for power in powers)
+    return ESCALATION.about(
+        acl,
+        f"{who_words(acl.principal, audit.semantics)} {worst.effect}: "
+        f"{acl_words(acl, acl.principal)} {worst.means}.",
+        severity=worst.severity,
+        evidence=(f"{power}: {_BY_CLUSTER[power].means}; {known}" for power in powers),
+    )
 
 
 def _powers(acl: Acl, audit: AuditInput) -> list[str]:
@@ -110,30 +112,8 @@ def escalates(acl: Acl, audit: AuditInput) -> bool:
     """Whether an ALLOW lets its principal get more than its ACLs grant."""
     if acl.resource_type == "CLUSTER":
         return bool(_powers(acl, audit))
-    return _creates_tokens(acl, audit) and not _is_for_itself(acl)
-
-
-def _is_for_itself(acl: Acl) -> bool:
-    return acl.pattern_type == LITERAL and acl.resource_name == acl.principal
-
-
-def _known_words(audit: AuditInput) -> str:
-    principals, resources = len(audit.asked_principals), audit.resource_count
-    return f"{principals:,} principals and {resources:,} resources are known"
-
-
-def _by_tokens(audit: AuditInput) -> Iterator[Finding]:
-    """Yield the ALLOWs of CREATE_TOKENS on other users, with the access of these."""
-    given = [acl for acl in audit.allows if _creates_tokens(acl, audit)]
-    if not given:
-        return
-    targets = _targets(given, audit)
-    for acl in given:
-        others = _left(acl, targets[acl.pattern], audit)
-        if any(target.user == acl.principal for target in others):
-            others = [target for target in others if target.user != acl.principal]
-        if not _is_for_itself(acl):
-            yield _tokens_of(acl, others, audit)
+    is_for_itself = acl.pattern_type == LITERAL and acl.resource_name == acl.principal
+    return acl.resource_type == "USER" and not is_for_itself and audit.gives(acl, _TOKENS)
 
 
 def _left(acl: Acl, targets: Sequence[_Target], audit: AuditInput) -> Sequence[_Target]:
@@ -150,10 +130,6 @@ def _left(acl: Acl, targets: Sequence[_Target], audit: AuditInput) -> Sequence[_
         )
 
     return [target for target in targets if is_left(target.user)]
-
-
-def _creates_tokens(acl: Acl, audit: AuditInput) -> bool:
-    return acl.resource_type == "USER" and audit.gives(acl, _TOKENS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,16 +183,16 @@ def _told(acls: Sequence[Acl]) -> str:
     return f"{len(acls):,} ALLOWs, the first of them {min(acls, key=lambda a: a.acl_id)}"
 
 
-def _tokens_of(acl: Acl, others: Sequence[_Target], audit: AuditInput) -> Finding:
+def _by_tokens(acl: Acl, others: Sequence[_Target], audit: AuditInput) -> Finding:
+    """Return what an ALLOW of CREATE_TOKENS on other users is good for."""
     is_superpowered = bool(others) and others[0].is_superpowered
     more = f" {quoted(others[0].user)} has full access." if is_superpowered else ""
     audit.confirm([audit.request_given(acl, _TOKENS)])
     return ESCALATION.about(
-        str(acl),
+        acl,
         f"{who_words(acl.principal, audit.semantics)} can act as {_whose(acl, others)}: "
         f"{acl_words(acl, acl.principal)} lets it create delegation tokens.{more}",
         severity="high" if is_superpowered else "medium",
-        acls=(acl,),
         evidence=(target.told for target in others),
     )
 

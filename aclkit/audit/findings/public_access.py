@@ -1,22 +1,61 @@
-"""ACLs and super users → ``public-access``: what every client can do, authenticated or not."""
+"""ACLs and super users → ``public-access``, ``any-host``: what every client can do, from where.
+
+A host is as good as any if it is a range of all addresses of IPv4 or of IPv6.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from aclkit.audit.findings.anywhere import anywhere_words, is_anywhere
-from aclkit.audit.findings.sentences import can_words, names_words, who_words
+from aclkit.audit.findings.sentences import acls_words, can_words, names_words, who_words
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl, Request
-from aclkit.model.acl_words import acl_words, quoted
+from aclkit.model.acl_words import acl_words, quoted, type_words
+from aclkit.model.cidr import IPV4, IPV6
 from aclkit.model.findings import Finding, Kind
+from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.rows import operations_of
-from aclkit.rules.patterns.match import LITERAL, is_any_host, principal_matches
+from aclkit.rules.patterns.match import LITERAL, is_any_host, principal_matches, range_of_host
 
 if TYPE_CHECKING:
     from aclkit.audit.findings.audit_input import AuditInput
+
+_EVERY: Final = 0
+
+
+def is_anywhere(host: str, semantics: Semantics) -> bool:
+    """Whether an ACL's host is any host, or a range of all addresses of IPv4 or of IPv6."""
+    return _bits(host, semantics) is not None
+
+
+def anywhere_words(hosts: Iterable[str], semantics: Semantics) -> str:
+    """Name the addresses of such hosts: IPv4 and IPv6 differ, and 0.0.0.0 is in no range."""
+    kinds = {_bits(host, semantics) for host in hosts}
+    named = " or ".join(_NAMES[bits] for bits in _NAMES if bits in kinds)
+    alone = _LEFT_OUT.get(kinds.pop(), "") if len(kinds) == 1 else ""
+    return f"{named}{alone}"
+
+
+def _bits(host: str, semantics: Semantics) -> int | None:
+    """Return the length of the addresses that a host has all of, ``_EVERY`` for any host."""
+    meant = range_of_host(host, semantics)
+    if meant is not None:
+        return meant.bits if meant.mask == 0 else None
+    return _EVERY if is_any_host(host, semantics) else None
+
+
+_NAMES: Final[dict[int | None, str]] = {
+    _EVERY: "any host",
+    IPV4: "any IPv4 address except 0.0.0.0",
+    IPV6: "any IPv6 address",
+}
+_LEFT_OUT: Final[dict[int | None, str]] = {
+    IPV4: " (no IPv6 address)",
+    IPV6: " (no IPv4 address)",
+}
+
 
 PUBLIC_ACCESS: Final = Kind(
     id="public-access",
@@ -61,10 +100,9 @@ def find_public_access(audit: AuditInput) -> Iterator[Finding]:
         whom, public = public_of(acl, audit.semantics), public_left(acl, audit)
         if whom and public:
             yield PUBLIC_ACCESS.about(
-                str(acl),
+                acl,
                 _message(acl, whom, public, audit),
-                severity=_severity(acl, public, audit),
-                acls=(acl,),
+                severity=_public_severity(acl, public, audit),
             )
 
 
@@ -122,7 +160,79 @@ def _place(acl: Acl, semantics: Semantics) -> str:
     return f" from {quoted(acl.host)}"
 
 
-def _severity(acl: Acl, public: Public, audit: AuditInput) -> str:
+def _public_severity(acl: Acl, public: Public, audit: AuditInput) -> str:
     if public.keys() <= {*_READ_ONLY}:
         return "low"
     return "high" if is_anywhere(acl.host, audit.semantics) else "medium"
+
+
+ANY_HOST: Final = Kind(
+    id="any-host",
+    severity="medium",
+    summary="sensitive operations allowed from any host",
+    depends="medium on CLUSTER and USER, low elsewhere, info for WRITE and CREATE alone",
+    meaning=(
+        "A principal can perform sensitive operations from any address: DELETE, ALTER, "
+        "ALTER_CONFIGS, CLUSTER_ACTION, CREATE_TOKENS, WRITE, CREATE, or ALL. A stolen credential "
+        "can then be used from anywhere. Where brokers read ranges, 0.0.0.0/0 and ::/0 count "
+        "as any host. The message then names the addresses that they leave out. One finding covers "
+        "a principal and a resource type, and lists the ACLs. It lists neither redundant ACLs nor "
+        "ACLs for every client (see public-access). It also leaves out ACLs of super users, and "
+        "ACLs on transactional ids and delegation tokens."
+    ),
+    fix=(
+        "Re-create these ACLs with --allow-host for the client's addresses, then remove the ones "
+        "with host *."
+    ),
+)
+
+_SENSITIVE: Final = (
+    "CLUSTER_ACTION", "CREATE_TOKENS", "ALTER", "DELETE", "ALTER_CONFIGS", "WRITE", "CREATE",
+)  # fmt: skip
+"""The worst first."""
+_ORDINARY: Final = ("WRITE", "CREATE")
+"""What producers do; others only where it is more than that."""
+_WEIGHTY: Final = ("CLUSTER", "USER")
+_TYPES: Final = ("TOPIC", "GROUP", *_WEIGHTY)
+
+
+def find_any_host(audit: AuditInput) -> Iterator[Finding]:
+    """Yield each principal with sensitive operations from any host, for each resource type."""
+    needed = (acl for acl in audit.allows if acl.acl_id not in audit.removable)
+    unbound = (acl for acl in needed if is_unbound(acl, audit))
+    found = grouped(((acl.principal, acl.resource_type), acl) for acl in unbound)
+    for (principal, resource_type), acls in found.items():
+        operations = _sensitive(audit, acls)
+        kind = "the cluster" if resource_type == "CLUSTER" else f"{type_words(resource_type)}s"
+        acls.sort(key=lambda acl: (operations.index(_sensitive(audit, (acl,))[0]), acl.acl_id))
+        audit.confirm(audit.request_given(acl, each) for each in operations for acl in acls)
+        yield ANY_HOST.about(
+            f"{principal} on {resource_type}",
+            f"{who_words(principal, audit.semantics)} has {', '.join(operations)} on "
+            f"{kind} from {anywhere_words((acl.host for acl in acls), audit.semantics)}: "
+            f"{acls_words(acls, principal, resource_type)}.",
+            severity=_any_host_severity(resource_type, operations),
+            acls=acls,
+        )
+
+
+def is_unbound(acl: Acl, audit: AuditInput) -> bool:
+    """Whether an ALLOW grants some principals something sensitive from any host."""
+    return (
+        acl.resource_type in _TYPES
+        and is_anywhere(acl.host, audit.semantics)
+        and bool(_sensitive(audit, (acl,)))
+        and not public_left(acl, audit)
+    )
+
+
+def _sensitive(audit: AuditInput, acls: Sequence[Acl]) -> list[str]:
+    """Return the sensitive operations that ALLOWs give, the worst first."""
+    given = frozenset[str]().union(*(audit.given[acl.acl_id] for acl in acls))
+    return [operation for operation in _SENSITIVE if operation in given]
+
+
+def _any_host_severity(resource_type: str, operations: Collection[str]) -> str:
+    if set(operations).issubset(_ORDINARY):
+        return "info"
+    return "medium" if resource_type in _WEIGHTY else "low"

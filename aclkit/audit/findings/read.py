@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from aclkit.audit.findings.audit_input import BROAD_SHARE, AuditInput, Life
+from aclkit.model.acl import Acl
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.warehouse.codecs import ALIVE_SQL, BROKERS_SQL, acl_of, acl_sql, behind_acl, brokers_of
 from aclkit.warehouse.job_run import PublishedRun
@@ -39,13 +41,14 @@ def audit_of(
         has_builder: see ``AuditInput``.
     """
     with read_written(store, cluster_id, *AUDITED) as tables:
-        return _audit(
-            lambda sql: tables.rows(sql, cluster_id),
-            settings,
-            semantics,
-            broad_share=broad_share,
-            has_builder=has_builder,
-        )
+        audit = _audit(lambda sql: tables.rows(sql, cluster_id), settings, semantics)
+    return replace(audit, broad_share=broad_share, has_builder=has_builder)
+
+
+def acls_of(store: Store, cluster_id: str) -> list[Acl]:
+    """Read the ACLs alive of a cluster, as this run wrote them."""
+    with read_written(store, cluster_id, "acl_history") as tables:
+        return [acl_of(row) for row in tables.rows(_ACLS, cluster_id)]
 
 
 def audit_published(
@@ -60,23 +63,14 @@ def audit_published(
         semantics: how ACLs are read.
     """
     share = run.settings.broad_share
-    return _audit(
-        lambda sql: fetch(tables, sql, [run.cluster_id]),
-        settings,
-        semantics,
+    return replace(
+        _audit(lambda sql: fetch(tables, sql, [run.cluster_id]), settings, semantics),
         broad_share=BROAD_SHARE if share is None else share,
         has_builder=bool(run.settings.has_builder),
     )
 
 
-def _audit(
-    ask: Ask,
-    settings: BrokerSettings,
-    semantics: Semantics,
-    *,
-    broad_share: float,
-    has_builder: bool,
-) -> AuditInput:
+def _audit(ask: Ask, settings: BrokerSettings, semantics: Semantics) -> AuditInput:
     """Make the input of an audit; each question to the tables is about one cluster."""
     rows = ask(_ACLS)
     acls = list(map(acl_of, rows))
@@ -91,8 +85,6 @@ def _audit(
         asked_principals=sorted(_names(ask, _ASKED_PRINCIPALS)),
         resource_count=ask(_RESOURCES)[0][0],
         added_offsets={acl.acl_id: behind_acl(row)[0] for row, acl in zip(rows, acls, strict=True)},
-        broad_share=broad_share,
-        has_builder=has_builder,
         brokers=brokers_of(ask(f"{BROKERS_SQL}WHERE cluster_id = ?")).brokers,
     )
 

@@ -84,9 +84,8 @@ def find_unknown_codes(acls: Iterable[Acl]) -> Iterator[Finding]:
         treated = [text for text in _treatments(acl) if text]
         if treated:
             yield UNKNOWN_CODE.about(
-                str(acl),
+                acl,
                 f"{acl_words(acl)} has a code that Kafka does not define: {'; '.join(treated)}.",
-                acls=(acl,),
                 evidence=treated,
             )
 

@@ -1,6 +1,6 @@
 """Every kind of finding there is, who looks for it, and what an audit of a cluster finds.
 
-A new finding is a module with its kind and its finder, and a line of the registry.
+A new finding is a kind and its finder in the module of its family, and a line of the registry.
 """
 
 from __future__ import annotations
@@ -9,87 +9,67 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
-from aclkit.audit.findings.any_host import ANY_HOST, find_any_host
+from aclkit.audit.findings import (
+    denies,
+    drift,
+    escalation,
+    left_over,
+    never_matches,
+    public_access,
+    ranges,
+    readings,
+    redundant,
+    required_pairs,
+    settings,
+    too_much,
+)
 from aclkit.audit.findings.audit_input import AuditInput
-from aclkit.audit.findings.broker_settings_differ import BROKER_SETTINGS_DIFFER
-from aclkit.audit.findings.brokers_disagree import BROKERS_DISAGREE, find_brokers_disagree
-from aclkit.audit.findings.deny_leaves_describe import (
-    DENY_LEAVES_DESCRIBE,
-    find_deny_leaves_describe,
-)
-from aclkit.audit.findings.escalation import ESCALATION, find_escalations
-from aclkit.audit.findings.glob_lookalike import GLOB_LOOKALIKE, find_glob_lookalikes
-from aclkit.audit.findings.inherited_access import INHERITED_ACCESS, find_inherited_access
-from aclkit.audit.findings.malformed_range import MALFORMED_RANGE, find_malformed_ranges
-from aclkit.audit.findings.never_matches import NEVER_MATCHES, find_never_matches
-from aclkit.audit.findings.open_to_everyone import OPEN_TO_EVERYONE, find_open_to_everyone
-from aclkit.audit.findings.orphan_principal import ORPHAN_PRINCIPAL, find_orphan_principals
-from aclkit.audit.findings.orphan_resource import ORPHAN_RESOURCE, find_orphan_resources
-from aclkit.audit.findings.over_broad import OVER_BROAD, find_over_broad
-from aclkit.audit.findings.overridden import ALLOW_OVERRIDDEN, find_overridden
-from aclkit.audit.findings.public_access import PUBLIC_ACCESS, find_public_access
-from aclkit.audit.findings.read_without_group import READ_WITHOUT_GROUP, find_read_without_group
-from aclkit.audit.findings.reading_changed import READING_CHANGED
-from aclkit.audit.findings.readings import (
-    DUPLICATE_ACL,
-    READS_DIFFERENTLY,
-    UNKNOWN_CODE,
-    find_duplicates,
-    find_unknown_codes,
-)
-from aclkit.audit.findings.redundant import REDUNDANT_ACL, find_redundant
-from aclkit.audit.findings.shadowed import ALLOW_SHADOWED, DENY_SHADOWED, find_shadowed
-from aclkit.audit.findings.sleeping_range import SLEEPING_RANGE, find_sleeping_ranges
-from aclkit.audit.findings.super_users_unknown import SUPER_USERS_UNKNOWN
-from aclkit.audit.findings.transactional_without_write import (
-    TRANSACTIONAL_WITHOUT_WRITE,
-    find_transactional_without_write,
-)
-from aclkit.audit.findings.unusual_principal import UNUSUAL_PRINCIPAL, find_unusual_principals
+from aclkit.model import log_findings
 from aclkit.model.acl import Acl
 from aclkit.model.findings import EVERY_NAME, Finding, Kind, merge_same
-from aclkit.model.log_findings import (
-    AUTHORIZER_LOG_MISMATCH,
-    LOG_DIVERGED,
-    SNAPSHOT_CONTRADICTS_LOG,
-    UNUSED_GRANT,
-)
 from aclkit.model.semantics import KIP_1042, Semantics
 
 Finder = Callable[[AuditInput], Iterable[Finding]]
 
 REGISTRY: Final[Mapping[Kind, Finder | None]] = {
-    PUBLIC_ACCESS: find_public_access,
-    OPEN_TO_EVERYONE: find_open_to_everyone,
-    ESCALATION: find_escalations,
-    INHERITED_ACCESS: find_inherited_access,
-    OVER_BROAD: find_over_broad,
-    ANY_HOST: find_any_host,
-    BROKERS_DISAGREE: find_brokers_disagree,
-    SLEEPING_RANGE: find_sleeping_ranges,
-    ALLOW_OVERRIDDEN: find_overridden,
-    NEVER_MATCHES: lambda audit: find_never_matches(audit.acls, audit.semantics),
-    UNUSUAL_PRINCIPAL: find_unusual_principals,
-    MALFORMED_RANGE: lambda audit: find_malformed_ranges(audit.acls, audit.semantics),
-    GLOB_LOOKALIKE: find_glob_lookalikes,
-    DENY_LEAVES_DESCRIBE: find_deny_leaves_describe,
-    REDUNDANT_ACL: find_redundant,
-    ALLOW_SHADOWED: find_shadowed,
-    DENY_SHADOWED: find_shadowed,
-    ORPHAN_RESOURCE: find_orphan_resources,
-    ORPHAN_PRINCIPAL: find_orphan_principals,
-    READ_WITHOUT_GROUP: find_read_without_group,
-    TRANSACTIONAL_WITHOUT_WRITE: find_transactional_without_write,
-    READING_CHANGED: None,
-    READS_DIFFERENTLY: None,
-    DUPLICATE_ACL: None,
-    UNKNOWN_CODE: None,
-    UNUSED_GRANT: None,
-    AUTHORIZER_LOG_MISMATCH: None,
-    SNAPSHOT_CONTRADICTS_LOG: None,
-    BROKER_SETTINGS_DIFFER: None,
-    SUPER_USERS_UNKNOWN: None,
-    LOG_DIVERGED: None,
+    public_access.PUBLIC_ACCESS: public_access.find_public_access,
+    too_much.OPEN_TO_EVERYONE: too_much.find_open_to_everyone,
+    escalation.ESCALATION: escalation.find_escalations,
+    left_over.INHERITED_ACCESS: left_over.find_inherited_access,
+    too_much.OVER_BROAD: too_much.find_over_broad,
+    public_access.ANY_HOST: public_access.find_any_host,
+    ranges.BROKERS_DISAGREE: ranges.find_brokers_disagree,
+    ranges.SLEEPING_RANGE: ranges.find_sleeping_ranges,
+    denies.ALLOW_OVERRIDDEN: denies.find_overridden,
+    never_matches.NEVER_MATCHES: lambda audit: never_matches.find_never_matches(
+        audit.acls, audit.semantics
+    ),
+    never_matches.UNUSUAL_PRINCIPAL: never_matches.find_unusual_principals,
+    never_matches.MALFORMED_RANGE: lambda audit: never_matches.find_malformed_ranges(
+        audit.acls, audit.semantics
+    ),
+    never_matches.GLOB_LOOKALIKE: never_matches.find_glob_lookalikes,
+    denies.DENY_LEAVES_DESCRIBE: denies.find_deny_leaves_describe,
+    redundant.REDUNDANT_ACL: redundant.find_redundant,
+    redundant.ALLOW_SHADOWED: redundant.find_shadowed,
+    redundant.DENY_SHADOWED: redundant.find_shadowed,
+    left_over.ORPHAN_RESOURCE: left_over.find_orphan_resources,
+    left_over.ORPHAN_PRINCIPAL: left_over.find_orphan_principals,
+    required_pairs.READ_WITHOUT_GROUP: required_pairs.find_read_without_group,
+    required_pairs.TRANSACTIONAL_WITHOUT_WRITE: required_pairs.find_transactional_without_write,
+    settings.READING_CHANGED: None,
+    readings.READS_DIFFERENTLY: None,
+    readings.DUPLICATE_ACL: None,
+    readings.UNKNOWN_CODE: None,
+    log_findings.UNUSED_GRANT: None,
+    log_findings.AUTHORIZER_LOG_MISMATCH: None,
+    log_findings.SNAPSHOT_CONTRADICTS_LOG: None,
+    settings.BROKER_SETTINGS_DIFFER: None,
+    settings.SUPER_USERS_UNKNOWN: None,
+    log_findings.LOG_DIVERGED: None,
+    drift.UNMANAGED_ACL: None,
+    drift.MISSING_ACL: None,
+    drift.DESIRED_UNREADABLE: None,
 }
 """In the order of the page: too much access first, then what is of no use, then what is odd.
 
@@ -107,14 +87,14 @@ def find_all(audit: AuditInput) -> list[Finding]:
 
 def find_readings(acls: Sequence[Acl], semantics: Semantics = KIP_1042) -> list[Finding]:
     """Return the findings on how ACLs are read; ``materialize`` reports them with its result."""
-    return merge_same(chain(find_by_texts(acls, semantics), find_duplicates(acls)))
+    return merge_same(chain(find_by_texts(acls, semantics), readings.find_duplicates(acls)))
 
 
 def find_by_texts(acls: Sequence[Acl], semantics: Semantics) -> Iterator[Finding]:
     """Yield those that hang on nothing but the texts of one ACL, each on one of its texts."""
-    yield from find_never_matches(acls, semantics)
-    yield from find_malformed_ranges(acls, semantics)
-    yield from find_unknown_codes(acls)
+    yield from never_matches.find_never_matches(acls, semantics)
+    yield from never_matches.find_malformed_ranges(acls, semantics)
+    yield from readings.find_unknown_codes(acls)
 
 
 def scope_words(kind: Kind) -> str:

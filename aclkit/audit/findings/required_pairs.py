@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Final
 
-from aclkit.audit.findings.open_to_everyone import name_left
+from aclkit.audit.findings.audit_input import AuditInput
+from aclkit.audit.findings.sentences import acls_words, who_words
+from aclkit.audit.findings.too_much import name_left
 from aclkit.model.acl import Acl
+from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.model.principal import WILDCARD_PRINCIPAL
-from aclkit.rules.names.symbols import Symbols, of_principal
-
-if TYPE_CHECKING:
-    from aclkit.audit.findings.audit_input import AuditInput
+from aclkit.rules.names.rows import Symbols, of_principal
 
 
 def lacking(
@@ -61,3 +61,59 @@ def _has(
 def _gives(audit: AuditInput, acl: Acl, what: tuple[str, str]) -> bool:
     resource_type, operation = what
     return acl.resource_type == resource_type and audit.gives(acl, operation)
+
+
+READ_WITHOUT_GROUP: Final = Kind(
+    id="read-without-group",
+    severity="info",
+    summary="principals that can read topics but no group",
+    meaning=(
+        "A consumer that subscribes needs READ on its topics and READ on its group. The principal "
+        "has READ on topics but on no group, so subscribing fails with GROUP_AUTHORIZATION_FAILED. "
+        "Only a client that assigns partitions itself and commits no offsets can consume. Often "
+        "half of the ACLs were forgotten when the client was set up or removed."
+    ),
+    fix=(
+        "Add READ on the principal's groups (kafka-acls --consumer adds both ACLs), or remove READ "
+        "on the topics."
+    ),
+)
+
+
+def find_read_without_group(audit: AuditInput) -> Iterator[Finding]:
+    """Yield each principal with READ on a topic and READ on no group."""
+    for principal, acls in lacking(audit, ("TOPIC", "READ"), ("GROUP", "READ")):
+        yield READ_WITHOUT_GROUP.about(
+            principal,
+            f"{who_words(principal, audit.semantics)} has READ on topics but on no group, so it "
+            f"cannot subscribe: {acls_words(acls, principal)}.",
+            acls=acls,
+        )
+
+
+TRANSACTIONAL_WITHOUT_WRITE: Final = Kind(
+    id="transactional-id-without-topic",
+    severity="info",
+    summary="transactional ids without a topic to write to",
+    meaning=(
+        "A transactional producer needs WRITE on its transactional id and WRITE on its topics. "
+        "The principal has WRITE on a transactional id but on no topic. So it can start "
+        "transactions and fence another producer with the same id, but cannot write records. Often "
+        "such ACLs are left over from a producer that no longer exists."
+    ),
+    fix=(
+        "Add WRITE on the producer's topics (kafka-acls --producer --transactional-id adds both "
+        "ACLs), or remove WRITE on the transactional id."
+    ),
+)
+
+
+def find_transactional_without_write(audit: AuditInput) -> Iterator[Finding]:
+    """Yield each principal with WRITE on a transactional id and WRITE on no topic."""
+    for principal, acls in lacking(audit, ("TRANSACTIONAL_ID", "WRITE"), ("TOPIC", "WRITE")):
+        yield TRANSACTIONAL_WITHOUT_WRITE.about(
+            principal,
+            f"{who_words(principal, audit.semantics)} has WRITE on transactional ids but on no "
+            f"topic, so it cannot produce: {acls_words(acls, principal)}.",
+            acls=acls,
+        )

@@ -1,14 +1,20 @@
-"""Parts of sentences that the messages of findings share. Pure."""
+"""Parts of sentences that the messages of findings share, and the columns of their subjects. Pure.
+
+Names stand in them as they are: the code that prints them makes them visible.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words, pattern_words, quoted, type_words
+from aclkit.model.findings import Finding
+from aclkit.model.groups import grouped
+from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.model.phrases import few
+from aclkit.model.phrases import few, number_of
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.match import PREFIXED, names_exactly
@@ -83,3 +89,60 @@ def names_words(acl: Acl) -> str:
         return pattern_words(acl)
     kind = type_words(acl.resource_type)
     return f'{kind}s that start with "{acl.resource_name}"' if acl.resource_name else f"all {kind}s"
+
+
+class SubjectColumns(NamedTuple):
+    """What a finding is about.
+
+    Attributes:
+        principal: one, or the first and how many more; empty where none is known.
+        resource: the resource pattern, or how many there are; or any other subject.
+        access: permission and operations, and the hosts; empty where no ACL is known.
+    """
+
+    principal: str
+    resource: str
+    access: str
+
+
+def subject_columns(finding: Finding, acls: Mapping[str, Acl]) -> SubjectColumns:
+    """Return what a finding is about.
+
+    A finding on one ACL is about that ACL, whichever other ACLs it has. Any other finding is
+    about all its ACLs. Where none of them is known, its subject takes their place.
+
+    Args:
+        finding: the finding.
+        acls: id → ACL, as far as they are known.
+    """
+    behind = [acls[each] for each in finding.acl_ids if each in acls]
+    about = [acl for acl in behind if str(acl) == finding.subject] or behind
+    if about:
+        patterns = {acl.pattern for acl in about}
+        return SubjectColumns(
+            few(dict.fromkeys(acl.principal for acl in about), 1),
+            pattern_words(about[0]) if len(patterns) == 1 else number_of(len(patterns), "pattern"),
+            _access(about),
+        )
+    if finding.subject.startswith("User:") and finding.finding != AUTHORIZER_LOG_MISMATCH.id:
+        return SubjectColumns(finding.subject, "", "")
+    return SubjectColumns("", finding.subject, "")
+
+
+def subject_words(subject: str, acls: Iterable[Acl]) -> str:
+    """Write the subject of a finding for people: an ACL that is among some in its short form."""
+    return next((acl_words(acl) for acl in acls if str(acl) == subject), subject)
+
+
+def _access(acls: Sequence[Acl]) -> str:
+    operations = grouped((acl.permission_type, acl.operation) for acl in acls)
+    granted = (f"{kind} {few(dict.fromkeys(each))}" for kind, each in operations.items())
+    return f"{'; '.join(granted)}{_hosts(acls)}"
+
+
+def _hosts(acls: Sequence[Acl]) -> str:
+    """Write the hosts; of one ACL "any host", which is Kafka's default, is left out."""
+    hosts = list(dict.fromkeys(acl.host for acl in acls))
+    if hosts == ["*"]:
+        return " from any host" if len({acl.binding for acl in acls}) > 1 else ""
+    return f" from {quoted(hosts[0]) if len(hosts) == 1 else number_of(len(hosts), 'host')}"

@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from aclkit.audit.findings.audit_input import AuditInput
-from aclkit.audit.findings.brokers_disagree import BROKERS_DISAGREE, SUBJECT
-from aclkit.audit.findings.overridden import ALLOW_OVERRIDDEN
-from aclkit.audit.findings.redundant import REDUNDANT_ACL
+from aclkit.audit.findings.denies import ALLOW_OVERRIDDEN
+from aclkit.audit.findings.ranges import BROKERS_DISAGREE, SLEEPING_RANGE, SUBJECT
+from aclkit.audit.findings.redundant import ALLOW_SHADOWED, DENY_SHADOWED, REDUNDANT_ACL
 from aclkit.audit.findings.removable import hardest
-from aclkit.audit.findings.shadowed import ALLOW_SHADOWED, DENY_SHADOWED
-from aclkit.audit.findings.sleeping_range import SLEEPING_RANGE
-from aclkit.audit.findings.subjects import subject_words
+from aclkit.audit.findings.sentences import subject_words
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.brokers import DIFFER
@@ -67,13 +65,13 @@ def find_unknown(
     """
     unknown = [*_of_removable(audit), *_of_overridden(audit), *_of_ranges(audit)]
     if audit.budget.ended:
-        supposed = find(audit.supposing())
+        supposed, rows = find(audit.supposing()), audit.rows
         both = {each.fingerprint for each in found} & {each.fingerprint for each in supposed}
         unknown += (
             Unknown(
                 each.finding,
                 each.subject,
-                subject_words(each.subject, _acls(audit, each.acl_ids)),
+                subject_words(each.subject, (rows[i].acl for i in each.acl_ids if i in rows)),
                 _hard(audit, each.acl_ids),
             )
             for each in sort_findings([*found, *supposed])
@@ -122,10 +120,6 @@ def _of_ranges(audit: AuditInput) -> Iterator[Unknown]:
         if not (difference.changes or difference.is_known):
             hard = hardest(each.acl for each in audit.rereads)
             yield Unknown(BROKERS_DISAGREE.id, SUBJECT, "the cluster", tuple(hard))
-
-
-def _acls(audit: AuditInput, acl_ids: Iterable[str]) -> Iterator[Acl]:
-    return (audit.rows[each].acl for each in acl_ids if each in audit.rows)
 
 
 def _hard(audit: AuditInput, acl_ids: Iterable[str]) -> tuple[Acl, ...]:

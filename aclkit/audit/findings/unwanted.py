@@ -10,14 +10,18 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
-from aclkit.audit.findings.any_host import ANY_HOST, is_unbound
 from aclkit.audit.findings.escalation import ESCALATION, escalates
-from aclkit.audit.findings.inherited_access import INHERITED_ACCESS, inherited_lives
-from aclkit.audit.findings.orphan_principal import ORPHAN_PRINCIPAL, orphaned_principals
-from aclkit.audit.findings.orphan_resource import ORPHAN_RESOURCE, orphaned_resources
-from aclkit.audit.findings.over_broad import OVER_BROAD, broadly_reached
-from aclkit.audit.findings.public_access import PUBLIC_ACCESS, public_left
-from aclkit.audit.findings.unusual_principal import UNUSUAL_PRINCIPAL, why_unusual
+from aclkit.audit.findings.left_over import (
+    INHERITED_ACCESS,
+    ORPHAN_PRINCIPAL,
+    ORPHAN_RESOURCE,
+    inherited_lives,
+    orphaned_principals,
+    orphaned_resources,
+)
+from aclkit.audit.findings.never_matches import UNUSUAL_PRINCIPAL, why_unusual
+from aclkit.audit.findings.public_access import ANY_HOST, PUBLIC_ACCESS, is_unbound, public_left
+from aclkit.audit.findings.too_much import OVER_BROAD, broadly_reached
 from aclkit.model.acl import Acl
 
 if TYPE_CHECKING:

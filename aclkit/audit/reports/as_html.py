@@ -18,14 +18,13 @@ from jinja2 import FunctionLoader
 from markupsafe import Markup
 
 from aclkit.audit.findings.baseline import Judged
-from aclkit.audit.findings.subjects import SubjectColumns, subject_columns, subject_words
+from aclkit.audit.findings.sentences import SubjectColumns, subject_columns, subject_words
 from aclkit.audit.reports.assets import LOOK, PIECES, digest, environment, part, script, style
 from aclkit.audit.reports.data import AliveAcl, RunReport
 from aclkit.audit.reports.embed import embed
 from aclkit.audit.reports.heat import heat_tables
-from aclkit.audit.reports.states import count_severities, state_words
 from aclkit.audit.reports.trend_chart import bars
-from aclkit.audit.reports.words import cause_words, verdict
+from aclkit.audit.reports.words import cause_words, count_severities, state_words, verdict
 from aclkit.model.findings import EVERY_NAME, SEVERITIES, Finding
 from aclkit.model.operation import USES
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from datetime import date, datetime
 from typing import Any
 
 from aclkit.audit.findings.baseline import Judged
-from aclkit.audit.reports.data import AliveAcl, ReportedChange, RunReport
-from aclkit.audit.reports.states import count_severities, count_states
-from aclkit.audit.reports.words import iso, verdict
+from aclkit.audit.reports.data import RunReport
+from aclkit.audit.reports.words import count_severities, count_states, iso, verdict
 from aclkit.model.findings import Finding
 
 
@@ -19,22 +19,26 @@ def render_json(report: RunReport) -> str:
     Muted findings stand among the findings, with who answers for them; the counts leave them out.
     """
     summary = report.summary
-    assertions = summary.assertions
     content = {
         "cluster_id": summary.cluster_id,
         "verdict": verdict(summary),
         "aclkit_version": report.version,
-        "made_at": iso(report.made_at),
+        "made_at": report.made_at,
         "run": _run(report),
         "counts": _counts(report),
         "findings": [_finding(finding, state, report) for finding, state in summary.listed],
         "fixed": list(map(asdict, summary.fixed)),
-        "access_changes": [_change(change) for change in summary.changes],
-        "assertions": None if assertions is None else [asdict(tested) for tested in assertions],
-        "trend": [asdict(point) | {"started_at": iso(point.started_at)} for point in report.trend],
+        "access_changes": list(map(asdict, summary.changes)),
+        "assertions": None if summary.assertions is None else list(map(asdict, summary.assertions)),
+        "trend": list(map(asdict, report.trend)),
     }
     # Escaped, because names of half a surrogate pair have no other form.
-    return json.dumps(content, indent=2) + "\n"
+    return json.dumps(content, indent=2, default=_written) + "\n"
+
+
+def _written(time: date) -> str:
+    """Write what JSON has no form for: times and days."""
+    return iso(time) if isinstance(time, datetime) else time.isoformat()
 
 
 def _run(report: RunReport) -> dict[str, Any]:
@@ -42,8 +46,8 @@ def _run(report: RunReport) -> dict[str, Any]:
     return {
         "run_id": summary.run_id,
         "status": summary.status,
-        "started_at": iso(summary.started_at),
-        "finished_at": iso(report.finished_at),
+        "started_at": summary.started_at,
+        "finished_at": report.finished_at,
         "seconds": summary.seconds,
         "decided_offset": summary.head_offset,
         "log_head": report.log_head,
@@ -67,40 +71,17 @@ def _counts(report: RunReport) -> dict[str, Any]:
 
 
 def _finding(finding: Finding, state: Judged | None, report: RunReport) -> dict[str, Any]:
+    mute = state and state.mute
     return {
         **asdict(finding),
         "fingerprint": finding.fingerprint,
         "state": state and state.state,
-        "mute": _mute(state),
-        "acls": [_acl(alive) for alive in report.acls_of(finding)],
-    }
-
-
-def _mute(state: Judged | None) -> dict[str, Any] | None:
-    if state is None or state.mute is None:
-        return None
-    mute = state.mute
-    return {
-        "until": mute.until.isoformat(),
-        "owner": mute.owner,
-        "reason": mute.reason,
-        "has_run_out": state.is_expired,
-    }
-
-
-def _acl(alive: AliveAcl) -> dict[str, Any]:
-    at = iso(alive.added_at) if alive.added_at else None
-    return {**asdict(alive.acl), "added_offset": alive.added_offset, "added_at": at}
-
-
-def _change(change: ReportedChange) -> dict[str, Any]:
-    causes = [
-        {
-            "offset": cause.offset,
-            "at": iso(cause.at) if cause.at else None,
-            "what": cause.what,
-            "acl": asdict(cause.acl),
-        }
-        for cause in change.causes
-    ]
-    return {**asdict(change), "causes": causes}
+        "mute": state and mute and {
+            "until": mute.until, "owner": mute.owner, "reason": mute.reason,
+            "has_run_out": state.is_expired,
+        },
+        "acls": [
+            {**asdict(alive.acl), "added_offset": alive.added_offset, "added_at": alive.added_at}
+            for alive in report.acls_of(finding)
+        ],
+    }  # fmt: skip

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from aclkit.audit.findings.baseline import Judged
+from aclkit.audit.findings.baseline import Judged, is_alarming_finding
 from aclkit.audit.reports.data import AssertionOutcome, RunReport
-from aclkit.audit.reports.states import is_alarming_finding, state_words
-from aclkit.audit.reports.words import iso
+from aclkit.audit.reports.words import iso, state_words
 from aclkit.model.findings import Finding, up_to
 from aclkit.model.groups import grouped
 from aclkit.model.visible import visible
@@ -65,13 +64,12 @@ def _suite(report: RunReport, name: str, cases: list[str]) -> Iterable[str]:
 
 def _kind(kind: str, findings: list[_Stated], severe: tuple[str, ...]) -> str:
     failing = [one for one in findings if is_alarming_finding(one[0], one[1], severe)]
-    if not findings:
-        return _case("finding", kind, "")
-    body = _lines(sorted(findings, key=lambda f: not is_alarming_finding(f[0], f[1], severe)))
+    ordered = sorted(findings, key=lambda one: not is_alarming_finding(one[0], one[1], severe))
+    text = _text(_lines(ordered))
     if not failing:
-        return _case("finding", kind, f"<system-out>{_text(body)}</system-out>")
+        return _case("finding", kind, f"<system-out>{text}</system-out>" if findings else "")
     message = _attribute(f"{len(failing):,} findings, the worst is {failing[0][0].severity}")
-    failure = f"<failure message={message} type={_attribute(kind)}>{_text(body)}</failure>"
+    failure = f"<failure message={message} type={_attribute(kind)}>{text}</failure>"
     return _case("finding", kind, failure)
 
 

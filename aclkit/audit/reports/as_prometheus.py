@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from aclkit.audit.reports.data import COMPLETE, RunReport
-from aclkit.audit.reports.states import count_severities, count_states
+from aclkit.audit.reports.words import count_severities, count_states
 
 
 class Metric(NamedTuple):
-    """A gauge: its name, what it says, and its samples, each with further labels."""
+    """A gauge: its name, what it says, and its value for each value of a further label, if any."""
 
     name: str
     meaning: str
-    samples: tuple[tuple[dict[str, str], float], ...]
+    values: Mapping[str, float]
+    label: str = ""
 
 
 def render_prometheus(report: RunReport) -> str:
@@ -23,32 +24,28 @@ def render_prometheus(report: RunReport) -> str:
     ``aclkit_acl_count`` is what a broker reports as AclCount (KIP-801), as of the run.
     """
     cluster = report.summary.cluster_id
-    return "".join(f"{line}\n" for metric in metrics(report) for line in _lines(metric, cluster))
+    return "".join(f"{line}\n" for metric in _metrics(report) for line in _lines(metric, cluster))
 
 
-def metrics(report: RunReport) -> Iterator[Metric]:
+def _metrics(report: RunReport) -> Iterator[Metric]:
     """Yield the gauges of a report."""
     summary = report.summary
     for name, said, value in _singles(report):
-        yield Metric(name, said, (({}, float(value)),))
-    found = count_severities(summary.findings)
+        yield Metric(name, said, {"": value})
     said = "Findings in force, but those that are muted."
-    yield Metric("findings", said, tuple(_labelled("severity", found)))
+    yield Metric("findings", said, count_severities(summary.findings), "severity")
     if summary.judged is not None:
         states = count_states(summary.judged)
-        yield Metric("finding_states", "Findings by state.", tuple(_labelled("state", states)))
+        yield Metric("finding_states", "Findings by state.", states, "state")
     newest = report.trend[-1] if report.trend else None
     moved = {"gained": newest.gained if newest else 0, "lost": newest.lost if newest else 0}
-    yield Metric(
-        "access_moved",
-        "Accesses that the run changed, per changed pair.",
-        tuple(_labelled("direction", moved)),
-    )
+    said = "Accesses that the run changed, per changed pair."
+    yield Metric("access_moved", said, moved, "direction")
     if summary.assertions is not None:
         broken, unknown = len(summary.broken_assertions), len(summary.unknown_assertions)
         held = len(summary.assertions) - broken - unknown
         outcomes = {"holds": held, "broken": broken, "unknown": unknown}
-        yield Metric("assertions", "Assertions of the team.", tuple(_labelled("state", outcomes)))
+        yield Metric("assertions", "Assertions of the team.", outcomes, "state")
 
 
 def _singles(report: RunReport) -> tuple[tuple[str, str, float], ...]:
@@ -77,18 +74,14 @@ def _singles(report: RunReport) -> tuple[tuple[str, str, float], ...]:
     )
 
 
-def _labelled(label: str, values: dict[str, int]) -> Iterable[tuple[dict[str, str], float]]:
-    return (({label: name}, float(value)) for name, value in values.items())
-
-
 def _lines(metric: Metric, cluster: str) -> Iterator[str]:
     name = f"aclkit_{metric.name}"
     yield f"# HELP {name} {metric.meaning}"
     yield f"# TYPE {name} gauge"
-    for labels, value in metric.samples:
-        pairs = {"cluster": cluster, **labels}.items()
-        written = ",".join(f'{label}="{_escaped(text)}"' for label, text in pairs)
-        yield f"{name}{{{written}}} {int(value) if value.is_integer() else repr(value)}"
+    for text, value in metric.values.items():
+        labels = {"cluster": cluster, metric.label: text} if metric.label else {"cluster": cluster}
+        written = ",".join(f'{label}="{_escaped(of)}"' for label, of in labels.items())
+        yield f"{name}{{{written}}} {int(value) if int(value) == value else repr(value)}"
 
 
 def _escaped(text: str) -> str:

@@ -28,44 +28,32 @@ def render_sarif(report: RunReport) -> str:
     new, and by ``suppressions`` (3.27.23, 3.35) who answers for it until when. What is fixed is a
     result ``absent`` that passes. A mute that has run out suppresses nothing: it is a property.
     """
-    findings = report.summary.listed
-    gone = report.summary.fixed
-    broken = [tested for tested in report.summary.assertions or () if not tested.passed]
-    names = [*(finding.finding for finding, _ in findings), *(known.finding for known in gone)]
-    kinds = list(dict.fromkeys(names))
+    summary = report.summary
+    findings, gone = summary.listed, summary.fixed
+    broken = [tested for tested in summary.assertions or () if not tested.passed]
+    worst = {finding.finding: finding for finding, _ in reversed(findings)}
+    kinds = dict.fromkeys([*(each.finding for each, _ in findings), *(k.finding for k in gone)])
     rules = [*kinds, *([ASSERTION] if broken else ())]
     place = {kind: number for number, kind in enumerate(rules)}
-    run = {
-        "tool": {"driver": _driver(report, rules, [finding for finding, _ in findings])},
-        "automationDetails": {"id": f"aclkit/{report.summary.cluster_id}/{report.summary.run_id}"},
-        "columnKind": "unicodeCodePoints",
-        "invocations": [_invocation(report)],
-        "results": [
+    return sarif(
+        f"{summary.cluster_id}/{summary.run_id}",
+        driver_of(report.version, [_rule(name, worst.get(name)) for name in rules]),
+        {
+            "executionSuccessful": summary.status == COMPLETE,
+            "startTimeUtc": iso(summary.started_at),
+            "endTimeUtc": iso(report.finished_at),
+            "toolExecutionNotifications": notes_of(summary.notes),
+        },
+        [
             *(_result(finding, state, place[finding.finding]) for finding, state in findings),
             *(_fixed(known, place[known.finding]) for known in gone),
             *(_broken(tested, place[ASSERTION]) for tested in broken),
         ],
-    }
-    return sarif(run)
-
-
-def _invocation(report: RunReport) -> dict[str, Any]:
-    summary = report.summary
-    return {
-        "executionSuccessful": summary.status == COMPLETE,
-        "startTimeUtc": iso(summary.started_at),
-        "endTimeUtc": iso(report.finished_at),
-        "toolExecutionNotifications": notes_of(summary.notes),
-    }
-
-
-def _driver(report: RunReport, rules: list[str], findings: list[Finding]) -> dict[str, Any]:
-    """Describe the rules; a kind's level is that of its worst finding, which comes first."""
-    first = {finding.finding: finding for finding in reversed(findings)}
-    return driver_of(report.version, [_rule(name, first.get(name)) for name in rules])
+    )
 
 
 def _rule(name: str, worst: Finding | None) -> dict[str, Any]:
+    """Describe a rule; a kind's level is that of its worst finding."""
     # Here: a proof of two files writes SARIF too, and needs no engine.
     from aclkit.audit.findings.registry import KINDS
 
@@ -81,23 +69,18 @@ def _rule(name: str, worst: Finding | None) -> dict[str, Any]:
 
 
 def _result(finding: Finding, state: Judged | None, rule: int) -> dict[str, Any]:
-    return {
-        "ruleId": finding.finding,
-        "ruleIndex": rule,
-        "level": _LEVELS[finding.severity],
-        "kind": "fail",
-        "message": {"text": f"{finding.message} {finding.fix}"},
-        "locations": [place_of(finding.subject)],
-        "partialFingerprints": {"aclkit/v1": finding.fingerprint},
-        "properties": {
-            "severity": finding.severity,
-            "holdsFor": finding.holds_for,
-            "evidence": list(finding.evidence),
-            "aclIds": list(finding.acl_ids),
-            **({"muteRanOut": _mute(state)} if state and state.is_expired else {}),
-        },
-        **({} if state is None else _state(state)),
+    properties = {
+        "severity": finding.severity,
+        "holdsFor": finding.holds_for,
+        "evidence": list(finding.evidence),
+        "aclIds": list(finding.acl_ids),
+        **({"muteRanOut": _mute(state)} if state and state.is_expired else {}),
     }
+    text = f"{finding.message} {finding.fix}"
+    return result_of(
+        (finding.finding, rule), _LEVELS[finding.severity], text, finding.subject,
+        finding.fingerprint, properties=properties, **({} if state is None else _state(state)),
+    )  # fmt: skip
 
 
 def _state(state: Judged) -> dict[str, Any]:
@@ -115,45 +98,68 @@ def _mute(state: Judged) -> str:
 
 
 def _fixed(known: Known, rule: int) -> dict[str, Any]:
-    return {
-        "ruleId": known.finding,
-        "ruleIndex": rule,
-        "level": "none",
-        "kind": "pass",
-        "message": {"text": f"Fixed: {known.finding} of {known.subject}"},
-        "locations": [place_of(known.subject)],
-        "partialFingerprints": {"aclkit/v1": known.fingerprint},
-        "baselineState": "absent",
-        "suppressions": [],
-    }
+    text = f"Fixed: {known.finding} of {known.subject}"
+    return result_of(
+        (known.finding, rule), "none", text, known.subject, known.fingerprint,
+        kind="pass", baselineState="absent", suppressions=[],
+    )  # fmt: skip
 
 
 def _broken(tested: AssertionOutcome, rule: int) -> dict[str, Any]:
     example = f" For example: {tested.example}" if tested.example else ""
-    return {
-        "ruleId": ASSERTION,
-        "ruleIndex": rule,
-        "level": _LEVELS[tested.severity],
-        "kind": "fail",
-        "message": {"text": f"{tested.message}{example}"},
-        "locations": [place_of(tested.name)],
-        "partialFingerprints": {"aclkit/v1": f"assertion:{tested.name}"},
-        "properties": {"state": "unknown" if tested.is_unknown else "failed"},
-    }
+    return result_of(
+        (ASSERTION, rule), _LEVELS[tested.severity], f"{tested.message}{example}", tested.name,
+        f"assertion:{tested.name}",
+        properties={"state": "unknown" if tested.is_unknown else "failed"},
+    )  # fmt: skip
 
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def sarif(run: dict[str, Any]) -> str:
-    """Return a file of one run."""
+def sarif(
+    name: str, driver: dict[str, Any], invocation: dict[str, Any], results: Sequence[dict[str, Any]]
+) -> str:
+    """Return a file of one run; ``name`` says what was run."""
+    run = {
+        "tool": {"driver": driver},
+        "automationDetails": {"id": f"aclkit/{name}"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [invocation],
+        "results": results,
+    }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json.dumps(document, indent=2) + "\n"
 
 
 def driver_of(version: str, rules: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Describe aclkit as the tool, and its rules."""
-    return {"name": "aclkit", "version": version, "rules": list(rules)}
+    return {"name": "aclkit", "version": version, "rules": rules}
+
+
+def notes_of(texts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return what a run has to say beside its results."""
+    return [{"level": "note", "message": {"text": text}} for text in texts]
+
+
+def result_of(
+    rule: tuple[str, int], level: str, text: str, place: str, fingerprint: str, **more: object
+) -> dict[str, Any]:
+    """Describe a result of a rule, which is named with its place among the rules.
+
+    What has no file, such as an ACL, is a logical location (3.33).
+    """
+    where = {"logicalLocations": [{"fullyQualifiedName": place, "kind": "resource"}]}
+    return {
+        "ruleId": rule[0],
+        "ruleIndex": rule[1],
+        "level": level,
+        "kind": "fail",
+        "message": {"text": text},
+        "locations": [where],
+        "partialFingerprints": {"aclkit/v1": fingerprint},
+        **more,
+    }
 
 
 def rule_of(name: str, meaning: str, fix: str, level: str) -> dict[str, Any]:
@@ -165,13 +171,3 @@ def rule_of(name: str, meaning: str, fix: str, level: str) -> dict[str, Any]:
         "help": {"text": fix},
         "defaultConfiguration": {"level": level},
     }
-
-
-def place_of(name: str) -> dict[str, Any]:
-    """Name what has no file, such as an ACL, as a logical location (3.33)."""
-    return {"logicalLocations": [{"fullyQualifiedName": name, "kind": "resource"}]}
-
-
-def notes_of(texts: Sequence[str]) -> list[dict[str, Any]]:
-    """Return what a run has to say beside its results."""
-    return [{"level": "note", "message": {"text": text}} for text in texts]

@@ -13,17 +13,13 @@ from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.model.resource import Resource
-from aclkit.questions.query.hosts import few_hosts
+from aclkit.questions.query.table_words import few_hosts
 from aclkit.rules.names.compare import GAINED
 from aclkit.warehouse.job_run import PublishedRun
 
 COLUMNS: Final = (
     "run", "decided_at", "who", "resource", "gained", "lost", "cause", "offset", "at",
     "acl_change", "acl", "acl_id",
-)  # fmt: skip
-CELL_COLUMNS: Final = (
-    "change", "principal", "host", "operation", "resource", "acl_before", "acl_after", "cause",
-    "cause_offsets",
 )  # fmt: skip
 _HOST: Final = "host "
 _NAMES: Final = ("came", "gone")
@@ -133,7 +129,7 @@ def cells_answer(cells: Sequence[ChangedCell]) -> Answer:
     """Return each access that the run which decided last gained or lost."""
     return Answer(
         title="Accesses that the last run changed",
-        columns=CELL_COLUMNS,
+        columns=ChangedCell._fields,
         rows=[
             (*cell[:4], str(cell.resource), *(acl and str(acl) for acl in cell[5:7]), *cell[7:])
             for cell in cells

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -168,6 +168,12 @@ class NightlySummary:
     def needs_a_person(self) -> bool:
         """Whether there is anything to do, whatever the exit code says about it."""
         return bool(self.findings) or self.is_in_trouble
+
+    def with_states(self, judged: Iterable[Judged]) -> NightlySummary:
+        """Return it with the states of its findings; muted ones are no longer among these."""
+        items = tuple(judged)
+        asked = tuple(item.finding for item in items if item.finding and not item.is_muted)
+        return replace(self, findings=asked, judged=items)
 
     @property
     def listed(self) -> list[tuple[Finding, Judged | None]]:

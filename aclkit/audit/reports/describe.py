@@ -8,7 +8,6 @@ from typing import Final
 
 from aclkit.answer.document import Answer, Facts, Heading, Item, Items, Part, Sentence, Table
 from aclkit.answer.rows import as_objects
-from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE
@@ -34,7 +33,8 @@ class Described:
         resource: the resource; None for a principal.
         is_super: it is a super user.
         access: what it can do, or who can do what to it.
-        lives: the ACLs in force that name the principal, or that apply to the resource.
+        lives: the ACLs in force that name the principal, or that apply to the resource; those for
+            this name first.
         findings: those about these ACLs, and about the name itself.
     """
 
@@ -44,11 +44,6 @@ class Described:
     access: Access
     lives: tuple[Lifetime, ...]
     findings: tuple[Finding, ...]
-
-    @property
-    def acls(self) -> list[Acl]:
-        """The ACLs, those for this name first."""
-        return [life.acl for life in self.lives]
 
 
 def describe_principal(where: Where, principal: str) -> Described:
@@ -95,13 +90,9 @@ def describe_resource(where: Where, resource: Resource) -> Described:
 def _findings(where: Where, subject: str, lives: Sequence[Lifetime]) -> tuple[Finding, ...]:
     """Read the findings about a name, or about one of some ACLs."""
     ids = {life.acl.acl_id for life in lives}
-    rows = fetch(where.tables, _FINDINGS, [where.cluster_id])
-    found = map(finding_of, rows)
-    return tuple(
-        sort_findings(
-            each for each in found if each.subject == subject or ids.intersection(each.acl_ids)
-        )
-    )
+    found = map(finding_of, fetch(where.tables, _FINDINGS, [where.cluster_id]))
+    about = (f for f in found if f.subject == subject or ids.intersection(f.acl_ids))
+    return tuple(sort_findings(about))
 
 
 _FINDINGS: Final = finding_sql("FROM finding_current WHERE cluster_id = ?")
@@ -148,7 +139,7 @@ def _facts(found: Described) -> Iterator[tuple[str, str]]:
     yield "exists", "no; this is what would apply" if found.subject in unknown else "yes"
     if found.resource is None:
         yield "super user", "yes" if found.is_super else "no"
-    denies = sum(not acl.is_allow for acl in found.acls)
+    denies = sum(not life.acl.is_allow for life in found.lives)
     yield "ACLs", f"{len(found.lives):,}, of which {denies:,} DENY"
     yield "findings", f"{len(found.findings):,}"
     if times := [life.added_at for life in found.lives if life.added_at is not None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -10,10 +10,10 @@ from typing import Any, Final
 from aclkit.answer.document import Answer, Facts, Heading, Part, Row, Sentence, Table
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.findings.registry import KINDS, scope_words
-from aclkit.audit.findings.subjects import subject_columns
-from aclkit.audit.reports.states import count_severities, count_states, counted
-from aclkit.audit.reports.words import severities
+from aclkit.audit.findings.sentences import subject_columns
+from aclkit.audit.reports.words import count_severities, count_states, counted, severities
 from aclkit.model.acl import Acl
+from aclkit.model.findings import Finding
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import capitalized
 
@@ -49,11 +49,10 @@ class Findings:
 
 def findings_answer(found: Findings) -> Answer:
     """Return the findings."""
-    rows = [_record(item, found.first_seen) for item in found.judged]
     return Answer(
         title="Findings",
         columns=COLUMNS,
-        rows=_cells(rows, COLUMNS),
+        rows=_cells(found, found.judged, COLUMNS),
         parts=lambda: _parts(found),
     )
 
@@ -88,7 +87,7 @@ def counts_sentence(found: Findings) -> str:
 def _wide(found: Findings, items: Sequence[Judged]) -> Table:
     """Return findings with every column that a person reads, the message among them."""
     columns = ("state", *_WIDE) if found.has_states else _WIDE
-    return Table(columns, list(_cells([_record(i, found.first_seen) for i in items], columns)))
+    return Table(columns, list(_cells(found, items, columns)))
 
 
 def _block(found: Findings, items: Sequence[Judged]) -> Table:
@@ -98,7 +97,7 @@ def _block(found: Findings, items: Sequence[Judged]) -> Table:
     """
     most = len(items) if found.kinds else MOST_OF_A_KIND
     columns = ("principal", "resource", "access", "since", *(["state"] if found.has_states else []))
-    rows = [_row(found, item) for item in items[:most]]
+    rows = [_row(found, item, item.finding) for item in items[:most] if item.finding]
     kept = [place for place, _ in enumerate(columns) if any(row[place] is not None for row in rows)]
     return Table(
         [columns[place] for place in kept],
@@ -117,10 +116,7 @@ def _gone(found: Findings, items: Sequence[Judged]) -> Table:
     return Table(("finding", "subject"), rows, _wide(found, items), has_head=False)
 
 
-def _row(found: Findings, item: Judged) -> Row:
-    finding = item.finding
-    if finding is None:
-        return (None, None, None, None, item.state)
+def _row(found: Findings, item: Judged, finding: Finding) -> Row:
     about = subject_columns(finding, found.acls)
     since = found.first_seen.get(item.fingerprint)
     return (
@@ -132,7 +128,8 @@ def _row(found: Findings, item: Judged) -> Row:
     )
 
 
-def _cells(rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> Iterator[Row]:
+def _cells(found: Findings, items: Iterable[Judged], columns: Sequence[str]) -> Iterator[Row]:
+    rows = (_record(item, found.first_seen) for item in items)
     return ([row.get(column) for column in columns] for row in rows)
 
 

@@ -14,10 +14,9 @@ from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.findings.registry import KINDS
 from aclkit.audit.reports.data import AliveAcl, NightlySummary, RunReport
 from aclkit.audit.reports.gather_access import gather_explorer
-from aclkit.audit.reports.gather_heat import gather_heat
 from aclkit.audit.reports.gather_past import read_changes, read_names, read_trend
 from aclkit.audit.reports.gather_principals import gather_principals
-from aclkit.audit.reports.states import with_states
+from aclkit.audit.reports.heat import gather_heat
 from aclkit.audit.reports.words import names_words
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, UNUSED_GRANT
@@ -128,7 +127,7 @@ def read_summary(tables: Tables, run: PublishedRun, judge: Judge | None = None) 
         names=names,
         exit_code=None,
     )
-    return summary if judge is None else with_states(summary, judge(summary.findings))
+    return summary if judge is None else summary.with_states(judge(summary.findings))
 
 
 _FINDINGS: Final = finding_sql("FROM finding_current WHERE cluster_id = ?")

@@ -11,6 +11,7 @@ import duckdb
 from aclkit.audit.reports.data import Cause, ChangedNames, ReportedChange, TrendPoint
 from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES
+from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.match import names_exactly, principal_matches, reaches
@@ -39,9 +40,7 @@ def read_trend(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> Iterat
     found: dict[int, dict[str, int]] = {number: dict.fromkeys(SEVERITIES, 0) for number in numbers}
     for number, severity, count in fetch(connection, _FOUND, [cluster_id, numbers]):
         found[number][severity] = count
-    moved = {
-        run_id: (gained, lost) for run_id, gained, lost in fetch(connection, _MOVED, [cluster_id])
-    }
+    moved = {run_id: both for run_id, *both in fetch(connection, _MOVED, [cluster_id])}
     for number, run_id, started_at, seconds, status, acls in reversed(rows):
         gained, lost = moved.get(run_id, (0, 0))
         yield TrendPoint(
@@ -121,17 +120,12 @@ def _may_cause(acl: Acl, principal: str | None, resource: Resource, semantics: S
 
 def _read_causes(tables: Tables, cluster_id: str, offsets: list[int]) -> dict[int, list[Cause]]:
     """Read which ACLs were added or removed at log offsets."""
-    found: dict[int, list[Cause]] = {}
+    found = []
     for row in fetch(tables, _CAUSES, [cluster_id, offsets] * 2):
         offset, at, what = behind_acl(row)
-        cause = Cause(
-            offset=offset,
-            at=at and at.replace(tzinfo=UTC),
-            what=what,
-            acl=acl_of(row),
-        )
-        found.setdefault(offset, []).append(cause)
-    return found
+        at = at and at.replace(tzinfo=UTC)
+        found.append((offset, Cause(offset=offset, at=at, what=what, acl=acl_of(row))))
+    return grouped(found)
 
 
 _RUNS: Final = (

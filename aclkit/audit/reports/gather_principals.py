@@ -42,10 +42,7 @@ def gather_principals(
     """
     topics = _topics(tables, run.cluster_id)
     offset = _END if run.head_offset is None else run.head_offset
-    acls = {
-        principal: (denies, changed_at)
-        for principal, denies, changed_at in fetch(tables, _ACLS, [offset, run.cluster_id])
-    }
+    acls = {name: known for name, *known in fetch(tables, _ACLS, [offset, run.cluster_id])}
     behind = acls_behind(tables, run, findings)
     numbers = Counter(name for each in findings for name in principals_of(each, behind))
     found = []

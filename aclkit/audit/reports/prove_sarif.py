@@ -12,7 +12,7 @@ from dataclasses import astuple
 from typing import Any, Final
 
 import aclkit
-from aclkit.audit.reports.as_sarif import driver_of, notes_of, place_of, rule_of, sarif
+from aclkit.audit.reports.as_sarif import driver_of, notes_of, result_of, rule_of, sarif
 from aclkit.questions.prove import words
 from aclkit.questions.prove.answer import left_out_words
 from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN, Claimed, Counterexample
@@ -52,16 +52,12 @@ def _sarif(
         "Change the ACLs so that it is so; where it is unknown, give the proof more states.",
         _LEVELS[FAILS],
     )
-    return sarif({
-        "tool": {"driver": driver_of(aclkit.__version__, [rule])},
-        "automationDetails": {"id": f"aclkit/{_rule_name(claim)}"},
-        "columnKind": "unicodeCodePoints",
-        "invocations": [{
-            "executionSuccessful": outcome != UNKNOWN,
-            "toolExecutionNotifications": notes_of(list(said)),
-        }],
-        "results": list(results),
-    })  # fmt: skip
+    invocation = {
+        "executionSuccessful": outcome != UNKNOWN,
+        "toolExecutionNotifications": notes_of(list(said)),
+    }
+    driver = driver_of(aclkit.__version__, [rule])
+    return sarif(_rule_name(claim), driver, invocation, results)
 
 
 def _result(found: Claimed, example: Counterexample) -> dict[str, Any]:
@@ -75,13 +71,8 @@ def _result(found: Claimed, example: Counterexample) -> dict[str, Any]:
 
 
 def _answer_result(answer: Answer) -> dict[str, Any]:
-    return _result_of(
-        _NEVER,
-        answer.outcome,
-        ". ".join(_answer_parts(answer)),
-        answer.assertion.name,
-        (answer.assertion.name,),
-    )
+    name, text = answer.assertion.name, ". ".join(_answer_parts(answer))
+    return _result_of(_NEVER, answer.outcome, text, name, (name,))
 
 
 def _answer_parts(answer: Answer) -> Iterator[str]:
@@ -95,15 +86,8 @@ def _result_of(
     claim: str, outcome: str, text: str, place: str, key: Sequence[str]
 ) -> dict[str, Any]:
     said = "\x00".join((claim, *key)).encode("utf-8", "surrogatepass")
-    return {
-        "ruleId": _rule_name(claim),
-        "ruleIndex": 0,
-        "level": _LEVELS[outcome],
-        "kind": "fail",
-        "message": {"text": text},
-        "locations": [place_of(place)],
-        "partialFingerprints": {"aclkit/v1": hashlib.sha256(said).hexdigest()[:16]},
-    }
+    fingerprint = hashlib.sha256(said).hexdigest()[:16]
+    return result_of((_rule_name(claim), 0), _LEVELS[outcome], text, place, fingerprint)
 
 
 def _rule_name(claim: str) -> str:

@@ -9,9 +9,8 @@ from typing import Final
 from aclkit.answer.document import Facts, Heading, Item, Items, Part, Sentence, Table
 from aclkit.answer.markdown import document
 from aclkit.audit.findings.baseline import Judged, Known
-from aclkit.audit.reports.data import COMPLETE, AssertionOutcome, NightlySummary, ReportedChange
-from aclkit.audit.reports.states import state_words
-from aclkit.audit.reports.words import cause_words, utc, verdict
+from aclkit.audit.reports.data import COMPLETE, AssertionOutcome, NightlySummary
+from aclkit.audit.reports.words import cause_words, state_words, utc, verdict
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
@@ -38,7 +37,8 @@ def page_parts(summary: NightlySummary) -> Iterator[Part]:
     yield from _findings(summary)
     yield from _list("Accepted", [Item(f"{_name(f)}: {state_words(s)}") for f, s in summary.muted])
     yield from _list("Fixed", [Item(_name(known)) for known in summary.fixed])
-    yield from _assertions(summary.assertions)
+    policies = sorted(summary.assertions or (), key=lambda tested: (tested.passed, tested.name))
+    yield from _list("Policies", list(map(_assertion, policies)))
     yield from _changes(summary)
     yield from _list("Notes", list(map(Item, summary.notes)))
 
@@ -142,14 +142,6 @@ def _list(title: str, items: Sequence[Item]) -> Iterator[Part]:
         yield Items(items)
 
 
-def _assertions(assertions: Sequence[AssertionOutcome] | None) -> Iterator[Part]:
-    """Yield the team's policies, the broken ones first; nothing where none were tested."""
-    if assertions is None:
-        return
-    rows = sorted(assertions, key=lambda tested: (tested.passed, tested.name))
-    yield from _list("Policies", list(map(_assertion, rows)))
-
-
 def _assertion(tested: AssertionOutcome) -> Item:
     state = "passed" if tested.passed else "UNKNOWN" if tested.is_unknown else "FAILED"
     example = [f"For example, {tested.example}"] if tested.example else []
@@ -164,16 +156,9 @@ def _changes(summary: NightlySummary) -> Iterator[Part]:
         return
     largest = sorted(summary.changes, key=lambda c: (-c.gained, -c.lost, c.who, c.resource))
     columns = ("principal", "resource", "gained", "lost", "cause")
-    yield Table(columns, map(_change, largest))
+    yield Table(
+        columns,
+        [(c.who, c.resource, c.gained, c.lost, cause_words(c, _MOST_CAUSES)) for c in largest],
+    )
     if more := summary.access_changes - len(largest):
         yield Sentence(f"{more:,} more are in the table access_change.")
-
-
-def _change(change: ReportedChange) -> tuple[object, ...]:
-    return (
-        change.who,
-        change.resource,
-        change.gained,
-        change.lost,
-        cause_words(change, _MOST_CAUSES),
-    )

@@ -1,23 +1,64 @@
-"""A summary of a run → the plain English that all reports share."""
+"""A summary of a run, and the states of its findings → the plain English that all reports share.
+
+What a baseline and mutes make of findings is ``audit.findings.baseline.classify``; without these
+no report speaks of states.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
-from aclkit.audit.reports.data import (
-    COMPLETE,
-    Cause,
-    ChangedNames,
-    NightlySummary,
-    ReportedChange,
-)
-from aclkit.audit.reports.states import count_severities, count_states, counted
+from aclkit.audit.findings.baseline import STATES, Judged
+from aclkit.audit.reports.data import COMPLETE, Cause, ChangedNames, NightlySummary, ReportedChange
 from aclkit.model.acl_words import acl_words
 from aclkit.model.facts import in_utc
-from aclkit.model.findings import Finding
+from aclkit.model.findings import SEVERITIES, Finding
 from aclkit.model.phrases import listed, number_of
+
+
+def count_states(judged: Iterable[Judged]) -> dict[str, int]:
+    """Count every state, those without a finding too."""
+    found = Counter(item.state for item in judged)
+    return {name: found[name] for name in STATES}
+
+
+def count_severities(findings: Iterable[Finding]) -> dict[str, int]:
+    """Count findings of every severity, the worst first, those without any too."""
+    found = Counter(finding.severity for finding in findings)
+    return {name: found[name] for name in SEVERITIES}
+
+
+def state_words(item: Judged) -> str:
+    """Return a state with what belongs to it: who answers for it, until when, and why."""
+    mute = item.mute
+    if mute is None:
+        return item.state
+    if item.is_expired:
+        return f"{item.state}; the mute of {mute.owner} ran out on {mute.until}: {mute.reason}"
+    return f"{item.state} until {mute.until} by {mute.owner}: {mute.reason}"
+
+
+def counted(counts: Mapping[str, int], between: str = ", ") -> str:
+    """Name what there is, each with its number.
+
+    >>> counted({"high": 1200, "medium": 0, "low": 2})
+    '1,200 high, 2 low'
+    """
+    return between.join(f"{number:,} {name}" for name, number in counts.items() if number)
+
+
+def ran_out_sentences(judged: Iterable[Judged]) -> Iterator[str]:
+    """Yield which mutes of findings in force have run out."""
+    for item in judged:
+        if item.is_expired and item.mute is not None and item.finding is not None:
+            yield (
+                f"the mute of {item.mute.owner} on {item.finding.finding} {item.fingerprint} ran "
+                f"out on {item.mute.until}"
+            )
+
 
 _MOST_NAMES: Final = 20
 

@@ -7,25 +7,20 @@ from functools import partial
 from typing import Any, Final
 
 from aclkit.answer.document import Heading, Part, Table
+from aclkit.audit.serve.drawings import MOST_DRAWN, graph_json, lines_of_prefix, of_prefix
 from aclkit.audit.serve.finder import read_names
-from aclkit.audit.serve.graph import MOST_DRAWN, graph_json
-from aclkit.audit.serve.heat import lines_of_prefix, of_prefix
 from aclkit.audit.serve.page import Given, Page, paged
 from aclkit.audit.serve.rows import Folded, Lines, fold_what, fold_who, in_words, lines_of
 from aclkit.audit.serve.snapshot import Reading
 from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.model.acl_words import acl_words, operations_words, pattern_words
-from aclkit.model.operation import (
-    ANY_OPERATION,
-    OPERATIONS_OF_TYPE,
-    parse_operation,
-)
+from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE, parse_operation
 from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
 from aclkit.questions.query import access
 from aclkit.questions.query.decisions import Decisions, decisions_of, decisions_on
-from aclkit.questions.query.hosts import hosts_words
 from aclkit.questions.query.pattern_grants import reach_words, read_pattern_grants, together
+from aclkit.questions.query.table_words import hosts_words
 from aclkit.questions.query.words import others_otherwise_sentence
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.acls_in_force import acls_in_force

@@ -9,28 +9,22 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
-from aclkit.audit.findings.subjects import subject_columns, subject_words
+from aclkit.audit.findings.sentences import subject_columns, subject_words
 from aclkit.audit.reports.data import NightlySummary, ReportedPrincipal
 from aclkit.audit.reports.gather import Judge, read_summary
 from aclkit.audit.reports.gather_principals import acls_behind, gather_principals, principals_of
 from aclkit.audit.reports.heat import heat_tables
 from aclkit.audit.reports.words import cause_words, verdict
 from aclkit.audit.serve.accesses import graph, what_can, who_can
+from aclkit.audit.serve.drawings import heat_json, read_heat
 from aclkit.audit.serve.finder import Names, find, read_names
-from aclkit.audit.serve.form import (
-    ACTIONS,
-    FIELDS,
-    PATTERNS,
-    PERMISSIONS,
-    outcome_of,
-)
-from aclkit.audit.serve.heat import heat_json, read_heat
+from aclkit.audit.serve.form import ACTIONS, FIELDS, PATTERNS, PERMISSIONS, outcome_of
 from aclkit.audit.serve.page import ROWS, Given, Page, href, paged
 from aclkit.audit.serve.reasons import history, why
 from aclkit.audit.serve.snapshot import Reading
 from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation
-from aclkit.model.findings import SEVERITIES, Finding
+from aclkit.model.findings import SEVERITIES, Finding, sort_findings
 from aclkit.model.resource import TYPE_OF_WORD
 from aclkit.questions.query.first_seen import first_seen
 from aclkit.warehouse.published import DAY
@@ -62,11 +56,12 @@ class Answers:
     def home(self, reading: Reading, _: Given) -> Page:
         """Return the first page: how the run stands, and what to begin with."""
         summary, names = self.summary(reading), read_names(reading)
-        kinds = Counter((found.severity, found.finding) for found in summary.findings)
+        worst_first = sort_findings(summary.findings)
+        kinds = Counter((found.severity, found.finding) for found in worst_first)
         return Page("home", {
             "summary": summary,
             "verdict": verdict(summary),
-            "kinds": sorted(kinds.items(), key=lambda kind: _risk(*kind[0])),
+            "kinds": list(kinds.items()),
             "changes": [(each, cause_words(each, 1)) for each in summary.changes[:5]],
             "examples": _examples(names),
         })  # fmt: skip
@@ -186,10 +181,6 @@ def _examples(names: Names) -> list[tuple[str, str, str]]:
     people = [name for name in names.principals if "<" not in name]
     found = [("/who-can", "resource", topics), ("/what-can", "principal", people)]
     return [(path, key, some[len(some) // 2]) for path, key, some in found if some]
-
-
-def _risk(severity: str, kind: str) -> tuple[int, str]:
-    return SEVERITIES.index(severity), kind
 
 
 def _holds(found: Finding, words: Sequence[str]) -> bool:

@@ -36,13 +36,6 @@ class Limits:
     waiting: int = 64
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    text: str = ""
-    status: int = 200
-    leads_to: str = ""
-
-
 def make_app(
     latest: LatestSnapshot, door: Auth, answers: Answers, cluster: str | None, limits: Limits
 ) -> ASGIApp:
@@ -84,15 +77,12 @@ class _Site:
 
     async def _make(self, request: Request, handler: Handler, given: bytes) -> Response:
         path = request.url.path
+        work = partial(self._work, path, handler, given)
         try:
-            made = await self._workers.run(
-                self._latest.snapshot, partial(self._work, path, handler, given)
-            )
+            return await self._workers.run(self._latest.snapshot, work)
         except AclkitError as error:
-            made = _Made(_error_page(path, str(error)), _status(error))
-        if made.leads_to:
-            return RedirectResponse(made.leads_to, 303)
-        return HTMLResponse(made.text, made.status)
+            status = 503 if isinstance(error, SurroundingsError) else 400
+            return HTMLResponse(_error_page(path, str(error)), status)
 
     def _work(
         self,
@@ -101,14 +91,17 @@ class _Site:
         given: bytes,
         snapshot: Snapshot,
         tables: duckdb.DuckDBPyConnection,
-    ) -> _Made:
+    ) -> Response:
         """Ask and render, in a thread of its own: all of it is of one run."""
         reading: Reading | None = None
         status, asked = 200, dict[str, str]()
         try:
             asked = _fields(given)
-            cluster_id = self._cluster_of(asked.get("cluster"))
-            cluster_id = resolve_cluster(snapshot.published, cluster_id)
+            wanted = asked.get("cluster") or self._cluster
+            if self._cluster not in (None, wanted):
+                # Of others nothing is told where one is served.
+                raise UsageError(f"This server has only cluster {self._cluster}.")
+            cluster_id = resolve_cluster(snapshot.published, wanted)
             reading = Reading.of(snapshot, tables, cluster_id)
             page = handler(self._answers, reading, asked)
         except UsageError as error:
@@ -116,18 +109,13 @@ class _Site:
             clusters = snapshot.published.clusters if several and reading is None else ()
             page, status = Page("error", {"message": str(error), "offered": clusters}), 400
         if reading is None:
-            return _Made(_error_page(path, **page.holds), status)
+            return HTMLResponse(_error_page(path, **page.holds), status)
         link = partial(_link, reading, is_only=self._cluster is not None)
-        if page.leads_to:
-            return _Made(leads_to=_with_cluster(page.leads_to, link("")))
+        if place := page.leads_to:
+            cluster = link("").replace("?", "&" if "?" in place else "?")
+            return RedirectResponse(place + cluster, 303)
         head = self._head(reading) | {"link": link, "path": path, "q": asked.get("q", "")}
-        return _Made(render(page.name, **head, **page.holds), status)
-
-    def _cluster_of(self, asked: str | None) -> str | None:
-        """Return the cluster that is meant; of others nothing is told where one is served."""
-        if asked and self._cluster not in (None, asked):
-            raise UsageError(f"This server has only cluster {self._cluster}.")
-        return asked or self._cluster
+        return HTMLResponse(render(page.name, **head, **page.holds), status)
 
     def _head(self, reading: Reading) -> dict[str, Any]:
         """Return what stands at the top of every page: which run it is of, and what it misses."""
@@ -149,11 +137,6 @@ def _link(reading: Reading, path: str, *, is_only: bool, **given: str | int | No
     """Return the address of a page of the same cluster; it is named where there are several."""
     several = not is_only and len(reading.published.clusters) > 1
     return href(path, **given, **({"cluster": reading.cluster_id} if several else {}))
-
-
-def _with_cluster(place: str, cluster: str) -> str:
-    """Add the cluster, as ``_link("")`` names it, to an address."""
-    return place + (cluster.replace("?", "&") if "?" in place else cluster)
 
 
 def _fields(given: bytes) -> dict[str, str]:
@@ -179,10 +162,6 @@ def _fields(given: bytes) -> dict[str, str]:
                 f"Invalid {name[:40]!r}: at most {LONGEST_FIELD:,} characters and no NUL."
             )
     return dict(pairs)
-
-
-def _status(error: AclkitError) -> int:
-    return 503 if isinstance(error, SurroundingsError) else 400
 
 
 def _error_page(path: str, message: str, offered: tuple[str, ...] = ()) -> str:

@@ -96,13 +96,9 @@ def find(text: str, names: Names) -> Found:
         return Found(tuple(words), operation, who, what)
     word = " ".join(words)
     kind, colon, bare = word.partition(":")
-    near = (
-        near
-        for resource_type in _types(kind if colon else "", names)
-        for near in near_resources(
-            Resource(resource_type, bare if colon else word), names.resources
-        )
-    )
+    kinds = _types(kind if colon else "", names)
+    alike = (Resource(each, bare if colon else word) for each in kinds)
+    near = (near for each in alike for near in near_resources(each, names.resources))
     return Found(
         tuple(words),
         operation,

@@ -29,13 +29,8 @@ ACTIONS: Final = ("add", "remove")
 PERMISSIONS: Final = ("allow", "deny")
 PATTERNS: Final = ("literal", "prefixed")
 
-_NAMES: Final = {
-    "topic": "topic",
-    "group": "group",
-    "transactional-id": "transactional_id",
-    "delegation-token": "delegation_token",
-    "user": "user_principal",
-}
+_OPTIONS: Final = {"cluster": "cluster_resource", "user": "user_principal"}
+"""The options of resources that are not called as their type is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,9 +81,8 @@ def options_of(form: Mapping[str, str]) -> AclOptions:
         f"{side}_principal": (form.get("principal", ""),),
         f"{side}_host": (host,) if host and host != "*" else (),
     }
-    given |= {"cluster_resource": True} if word == "cluster" else {
-        _NAMES[word]: (form.get("name", ""),)
-    }  # fmt: skip
+    option = _OPTIONS.get(word, word.replace("-", "_"))
+    given[option] = True if word == "cluster" else (form.get("name", ""),)
     options = AclOptions(resource_pattern_type=form["pattern"], **given)
     return with_operations(options, [form.get("operation") or "ALL"])
 

@@ -13,7 +13,7 @@ from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader
 from markupsafe import escape
 
 from aclkit.audit.reports.assets import LOOK, PIECES, environment, part, script, style
-from aclkit.audit.reports.states import state_words
+from aclkit.audit.reports.words import state_words
 
 Given = Mapping[str, str]
 """What a page is asked, as texts."""
@@ -85,20 +85,18 @@ def _environment() -> Environment:
     return environment(loader, exact=escape, state=state_words)
 
 
-def pages_of(items: Sequence[Any], page: int, size: int) -> tuple[Sequence[Any], int, int]:
-    """Return the items of a page, its number within the last one, and how many pages there are.
-
-    >>> pages_of("abcde", 9, 2)
-    ('e', 3, 3)
-    """
-    last = max(1, -(-len(items) // size))
-    at = min(max(page, 1), last)
-    return items[(at - 1) * size : at * size], at, last
+def whole_number(text: str) -> int | None:
+    """Read the digits of a number from zero up; None if a text is anything else, or too long."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else None
 
 
 def paged(rows: Sequence[Any], given: Given, size: int = ROWS) -> dict[str, Any]:
-    """Return the rows of the page that is asked for, and where it stands."""
-    text = given.get("page", "1")
-    asked = int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else 1
-    shown, at, last = pages_of(rows, asked, size)
+    """Return the rows of the page that is asked for, its number, and how many pages there are.
+
+    >>> paged("abcde", {"page": "9"}, 2)
+    {'rows': 'e', 'page': 3, 'last_page': 3, 'count': 5}
+    """
+    last = max(1, -(-len(rows) // size))
+    at = min(whole_number(given.get("page", "")) or 1, last)
+    shown = rows[(at - 1) * size : at * size]
     return {"rows": shown, "page": at, "last_page": last, "count": len(rows)}

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import takewhile
 from typing import Final
 
 from aclkit.answer.document import Answer, Heading, Part, Sentence, Table
 from aclkit.audit.serve.accesses import otherwise
-from aclkit.audit.serve.finder import read_names
+from aclkit.audit.serve.finder import Names, read_names
 from aclkit.audit.serve.form import fields_of
-from aclkit.audit.serve.leads import Leads
-from aclkit.audit.serve.page import DIGITS, Given, Page
+from aclkit.audit.serve.page import Given, Link, Page, whole_number
 from aclkit.audit.serve.snapshot import Reading
 from aclkit.errors import UsageError
 from aclkit.model.acl_words import acl_words
@@ -31,6 +30,33 @@ from aclkit.questions.query.why_answer import (
     why_answer,
     without_words,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Leads:
+    """A known principal leads to what it can access, a known resource to who can access it.
+
+    Attributes:
+        names: the known names.
+        link: makes addresses.
+        access: the access that a table is about: an offset leads to why it was decided then.
+    """
+
+    names: Names
+    link: Link
+    access: Mapping[str, str | None] = field(default_factory=dict)
+
+    def __call__(self, column: str, cell: object) -> str | None:
+        """Return an address; None for what leads nowhere."""
+        if column == "offset" and self.access:
+            return self.link("/why", **self.access, at=cell)
+        if not isinstance(cell, str) or cell not in map(
+            str, self.names.whole.get(cell.lower(), ())
+        ):
+            return None
+        if column == "principal":
+            return self.link("/what-can", principal=cell)
+        return self.link("/who-can", resource=cell) if column == "resource" else None
 
 
 def why(reading: Reading, given: Given) -> Page:
@@ -127,8 +153,7 @@ def _access(
 
 def _offset(given: Given) -> int | None:
     text = given.get("at", "")
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) <= DIGITS):
+    offset = whole_number(text)
+    if text and offset is None:
         raise UsageError(f"Invalid offset {text!r}. Offsets are whole numbers.")
-    return int(text)
+    return offset

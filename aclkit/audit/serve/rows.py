@@ -16,7 +16,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.operation import USE_OF_OPERATION, USES
 from aclkit.questions.query.decisions import Decisions
 from aclkit.questions.query.group_rows import ALL_HOSTS, Line, beyond, lacks, without_reasons
-from aclkit.questions.query.hosts import ANY_HOST, few_hosts
+from aclkit.questions.query.table_words import ANY_HOST, few_hosts
 from aclkit.rules.decide.rules import ALLOWED, SUPER_USER
 
 Lines = tuple[Line, ...]

@@ -90,10 +90,10 @@ def _user(principal: str) -> tuple[str, str] | None:
     name = principal.removeprefix("User:")
     is_tls = name.startswith(_TLS)
     name = name.removeprefix(_TLS)
-    return (name, "tls-external" if is_tls else "") if _is_kubernetes_name(name) else None
+    return (name, "tls-external" if is_tls else "") if is_kubernetes_name(name) else None
 
 
-def _is_kubernetes_name(name: str) -> bool:
+def is_kubernetes_name(name: str) -> bool:
     """Whether Kubernetes allows a name (RFC 1123 subdomain)."""
     return len(name) <= 253 and _KUBERNETES.fullmatch(name) is not None
 

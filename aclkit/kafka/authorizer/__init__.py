@@ -11,7 +11,7 @@ from aclkit.kafka.authorizer.requests import (
     RequestContext,
     ServerInfo,
 )
-from aclkit.kafka.authorizer.store import AclStore, MemoryStore
+from aclkit.kafka.authorizer.state import AclStore, MemoryStore
 from aclkit.kafka.authorizer.warehouse import over_warehouse
 
 __all__ = [

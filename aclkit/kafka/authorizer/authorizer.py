@@ -16,9 +16,8 @@ from typing import Final, Self
 
 from aclkit.errors import UsageError
 from aclkit.kafka.authorizer.audit import Wording, write_audit_line
-from aclkit.kafka.authorizer.config import Config, parse_config
+from aclkit.kafka.authorizer.changes import Mutator
 from aclkit.kafka.authorizer.errors import AuthorizerClosedError, InvalidRequestError
-from aclkit.kafka.authorizer.mutator import Mutator
 from aclkit.kafka.authorizer.requests import (
     AclCreateResult,
     AclDeleteResult,
@@ -28,15 +27,24 @@ from aclkit.kafka.authorizer.requests import (
     RequestContext,
     ServerInfo,
 )
-from aclkit.kafka.authorizer.source import AclSource
-from aclkit.kafka.authorizer.state import AuthorizerState
-from aclkit.kafka.authorizer.store import AclStore, MemoryStore
+from aclkit.kafka.authorizer.state import (
+    AclSource,
+    AclStore,
+    AuthorizerState,
+    Config,
+    MemoryStore,
+    parse_config,
+)
 from aclkit.model.acl import Acl, Request, TypeRequest
 from aclkit.model.filter import AclBindingFilter
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, AskedReading, BrokerSettings, Semantics
-from aclkit.rules.decide.any_of_type import authorize_any, reads_as_kafka
-from aclkit.rules.decide.by_resource_type import HARDCODED_NAME, check_concrete
+from aclkit.rules.decide.any_of_type import (
+    HARDCODED_NAME,
+    authorize_any,
+    check_concrete,
+    reads_as_kafka,
+)
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.order import standard_acl_key
 from aclkit.rules.decide.rules import ALLOWED, Ruling
@@ -174,7 +182,7 @@ class Authorizer:
         Raises:
             AuthorizerNotReadyError: the ACLs are not loaded and this is no super user.
             UsageError: operation or resource type is ANY or unknown.
-            BadAclPrincipalError: under ``kafka``, see ``decide.by_resource_type``.
+            BadAclPrincipalError: under ``kafka``, see ``decide.any_of_type``.
             TooHardError: otherwise, see ``decide.any_of_type``: a caller refuses then.
         """
         check_concrete(operation, resource_type)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from aclkit.kafka.authorizer.audit import Wording
 from aclkit.kafka.authorizer.authorizer import Authorizer
-from aclkit.kafka.authorizer.source import Loaded
-from aclkit.kafka.authorizer.store import AclStore
+from aclkit.kafka.authorizer.state import AclStore, Loaded
 from aclkit.model.semantics import Semantics
 from aclkit.warehouse.acls_in_force import acls_in_force, level_in_force, semantics_in_force
 from aclkit.warehouse.duck import connect

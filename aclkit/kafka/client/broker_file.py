@@ -18,8 +18,7 @@ from aclkit.kafka.client.broker_environment import (
     with_placeholders,
 )
 from aclkit.kafka.client.broker_keys import DECIDING, has_broker_key, unknown_form
-from aclkit.kafka.client.properties import parse_properties, properties_text
-from aclkit.kafka.client.providers import resolve_variables
+from aclkit.kafka.client.properties import parse_properties, properties_text, resolve_variables
 from aclkit.model.broker_settings import (
     ALLOW_EVERYONE,
     ALLOWS_EVERYTHING,

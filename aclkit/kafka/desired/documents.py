@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Final
 
 from aclkit.errors import DataError, UsageError
 from aclkit.kafka.desired.model import Document
-from aclkit.runtime.safe_read import LARGEST_DATA, UTF_16_MARKS, decode, read_file, too_large
+from aclkit.runtime.safe_read import LARGEST_DATA, UTF_16_MARKS, decode, too_large
 from aclkit.runtime.uri import is_uri, shown
 
 STDIN: Final = "-"
@@ -25,8 +25,14 @@ _ENDINGS: Final = frozenset(
 """Of a folder, files with these endings are read; a file that is named is read in any case."""
 
 
-def read_documents(paths: Sequence[str]) -> Iterator[tuple[Document, bool]]:
+def read_documents(
+    paths: Sequence[str], read: Callable[[str], bytes]
+) -> Iterator[tuple[Document, bool]]:
     """Yield each document, and whether it was named itself; each file once, in order.
+
+    Args:
+        paths: files, folders, globs or ``STDIN``.
+        read: reads the bytes of a file.
 
     Folders are read with all folders below them. Hidden files and folders are passed over, such as
     ``.git`` and ``.terraform``, and so are files whose ending no format has.
@@ -41,7 +47,7 @@ def read_documents(paths: Sequence[str]) -> Iterator[tuple[Document, bool]]:
         if _is_many(path):
             named.update((found, False) for found in _files(path) if found not in named)
     for path, is_named in _in_order(paths, named):
-        yield _document(path), is_named
+        yield _document(path, read), is_named
 
 
 def _in_order(paths: Sequence[str], named: dict[str, bool]) -> list[tuple[str, bool]]:
@@ -78,13 +84,19 @@ def _below(folder: str) -> Iterator[str]:
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(each for each in folders if not each.startswith("."))
         for name in sorted(names):
-            if not name.startswith(".") and Path(name).suffix.lower() in _ENDINGS:
+            if not name.startswith(".") and _ending(name) in _ENDINGS:
                 yield os.path.join(root, name)  # noqa: PTH118 -- as the user wrote the folder
 
 
-def _document(path: str) -> Document:
+def _ending(name: str) -> str:
+    """Return the ending of a file, that of what is packed in it."""
+    path = Path(name.lower())
+    return Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+
+
+def _document(path: str, read: Callable[[str], bytes]) -> Document:
     name = "stdin" if path == STDIN else shown(path)
-    data = _read_stdin() if path == STDIN else read_file(path, LARGEST_DATA)
+    data = _read_stdin() if path == STDIN else read(path)
     if not data.startswith(UTF_16_MARKS):
         return Document(name, data.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))
     try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from aclkit.errors import DataError, UsageError
 from aclkit.kafka.desired.model import Document, Part
@@ -52,10 +51,7 @@ def format_of(
 
 
 def unknown_form(document: Document, formats: Iterable[Format]) -> DataError:
-    """Return the error about a document of no known format."""
+    """Return the error about a document of no known format; an empty one is of none."""
     titles = "; ".join(each.title for each in formats)
-    return DataError(f"{document.name}: not a known format of ACLs. These are read: {titles}.")
-
-
-FORMATS: Final[tuple[Format, ...]] = ()
-"""The formats of other tools, in the order in which they are asked."""
+    found = "it holds no known format of ACLs" if document.text.strip() else "it is empty"
+    return DataError(f"{document.name}: {found}. Read are: {titles}.")

@@ -130,6 +130,7 @@ class Part:
         acls: the ACLs that shall exist, in the order of the file.
         changes: of a plan, the changes of all its resources.
         owners: of KafkaUsers, whose ACLs they own.
+        untouched: of KafkaUsers that are paused: their ACLs stay as they are, listed or not.
         problems: why it cannot be used; with one, nothing of it may be used.
         notes: what a reader must know.
         unread: kinds of documents or resources that may hold ACLs and are not read, and how many.
@@ -141,6 +142,7 @@ class Part:
     acls: Sequence[DesiredAcl] = ()
     changes: Sequence[ResourceChange] = ()
     owners: Sequence[Owner] = ()
+    untouched: Sequence[Owner] = ()
     problems: Sequence[Problem] = ()
     notes: Sequence[str] = ()
     unread: Mapping[str, int] = field(default_factory=dict)

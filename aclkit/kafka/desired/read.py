@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.errors import DataError, UsageError
-from aclkit.kafka.desired.documents import read_documents
 from aclkit.kafka.desired.formats import Format, format_of, unknown_form
-from aclkit.kafka.desired.model import DesiredAcl, Part, Problem
+from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Problem
 from aclkit.model.phrases import few, listed, number_of
 
 MOST_PROBLEMS: Final = 50
@@ -52,33 +51,51 @@ class Desired:
         return [acl for part in self.parts for acl in part.acls]
 
 
-def read_desired(paths: Sequence[str], formats: Iterable[Format], asked: Asked) -> Desired:
-    """Read files, folders, globs or stdin; what is wrong is told all at once.
+def desired_of(
+    documents: Iterable[tuple[Document, bool]], formats: Iterable[Format], asked: Asked
+) -> Desired:
+    """Return what files hold; what is wrong is told all at once.
+
+    Args:
+        documents: the files, each with whether it was named itself: one that only stands in a
+            folder may be of no known format.
+        formats: those that are read, in the order of asking.
+        asked: what is read.
 
     Raises:
-        UsageError: a path names nothing, a format is unknown, or the files are for several
-            clusters and none is chosen.
+        UsageError: a format is unknown, or the files are for several clusters and none is chosen.
         DataError: a file is of no known format, cannot be used, or no file holds an ACL.
     """
     formats = tuple(formats)
     parts: list[Part] = []
     passed_over = 0
-    for document, is_named in read_documents(paths):
+    names: list[str] = []
+    for document, is_named in documents:
+        names.append(document.name)
         form = format_of(document, formats, asked.form)
-        if form is None and is_named:
-            raise unknown_form(document, formats)
-        if form is None:
-            passed_over += 1
-        else:
+        is_empty = asked.allows_empty and not document.text.strip()
+        if form is not None:
             parts.append(form.read(document))
+        elif is_empty:
+            parts.append(_empty(document))
+        elif is_named:
+            raise unknown_form(document, formats)
+        else:
+            passed_over += 1
     _refuse([problem for part in parts for problem in part.problems])
     chosen = _of_cluster(parts, asked.cluster)
     notes = [note for part in chosen for note in part.notes]
     if passed_over:
         notes.append(f"{number_of(passed_over, 'file')} of other formats not read.")
     notes += _unread(chosen, is_strict=asked.is_strict)
-    _require_acls(chosen, paths, allows_empty=asked.allows_empty)
+    _require_acls(chosen, names, allows_empty=asked.allows_empty)
     return Desired(chosen, list(dict.fromkeys(notes)))
+
+
+def _empty(document: Document) -> Part:
+    """Return what an empty file holds: kafka-acls prints nothing for a cluster without ACLs."""
+    note = f"{document.name} is empty. It is read as a listing of a cluster without ACLs."
+    return Part(document=document.name, form="acls-list", reach="all", notes=[note])
 
 
 def _refuse(problems: Sequence[Problem]) -> None:
@@ -114,6 +131,7 @@ def _of_cluster(parts: Sequence[Part], wanted: str | None) -> list[Part]:
             acls=[each for each in part.acls if each.cluster in those],
             changes=[each for each in part.changes if each.cluster in those],
             owners=[each for each in part.owners if each.cluster in those],
+            untouched=[each for each in part.untouched if each.cluster in those],
         )
         for part in parts
     ]
@@ -123,6 +141,7 @@ def _clusters(part: Part) -> Iterator[str | None]:
     yield from (each.cluster for each in part.acls)
     yield from (each.cluster for each in part.changes)
     yield from (each.cluster for each in part.owners)
+    yield from (each.cluster for each in part.untouched)
 
 
 def _unread(parts: Sequence[Part], *, is_strict: bool) -> list[str]:
@@ -144,7 +163,8 @@ def _unread(parts: Sequence[Part], *, is_strict: bool) -> list[str]:
     return [text]
 
 
-def _require_acls(parts: Sequence[Part], paths: Sequence[str], *, allows_empty: bool) -> None:
+def _require_acls(parts: Sequence[Part], names: Sequence[str], *, allows_empty: bool) -> None:
     if allows_empty or any(part.acls or part.changes or part.owners for part in parts):
         return
-    raise DataError(f"{few(paths)}: no ACL was found. If that is meant, pass --allow-empty.")
+    where = few(names) if names else "The folder has no file of a known format"
+    raise DataError(f"{where}: no ACL was found. If that is meant, pass --allow-empty.")

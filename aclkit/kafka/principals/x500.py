@@ -1,17 +1,175 @@
-"""An X.500 distinguished name → the principal that a broker with TLS makes of it."""
+"""An X.500 distinguished name → the principal that a broker with TLS makes of it.
+
+Source of ``ssl.principal.mapping.rules``: Kafka's SslPrincipalMapper. Rules are ``DEFAULT``, the
+whole name, and ``RULE:pattern/replacement/`` with ``L`` or ``U`` after it for lower or upper case;
+the first whose pattern matches the whole name counts. The patterns are regular expressions of the
+operator, and the names come from any holder of a certificate. So RE2 matches them: its time grows
+with the length of the name and never faster, whatever the pattern. What RE2 does not know (looking
+around, references back within a pattern, possessive quantifiers) is refused when rules are read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.attribute_types import KEYWORDS, decode, readable_type
 from aclkit.kafka.principals.distinguished_name import NameAttribute, parse_name, render_name
-from aclkit.kafka.principals.mapping_rules import map_name, parse_rules
 from aclkit.kafka.principals.principal import USER_TYPE, ChannelPrincipal, KafkaPrincipal
 from aclkit.model.broker_settings import MAPPING_RULES
 from aclkit.runtime.notation import shown_key
+
+
+class NoMatchingRuleError(UsageError):
+    """No rule matches a distinguished name; a broker closes such a connection."""
+
+
+_Compiled = re.Pattern[str]
+"""What RE2 compiles has the methods of Python's own patterns, and no types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One ``RULE``; DEFAULT has no pattern.
+
+    Attributes:
+        pattern: compiled by RE2, or None.
+        replacement: literal texts and, as numbers, groups.
+        case: ``L``, ``U`` or nothing.
+    """
+
+    pattern: _Compiled | None
+    replacement: tuple[str | int, ...] = ()
+    case: str = ""
+
+    def apply(self, name: str) -> str | None:
+        """Return the name that the rule makes, or None where its pattern does not match it all.
+
+        Like Java's ``replaceAll`` every match is replaced, also the empty one that a pattern such
+        as ``.*`` finds once more at the end.
+        """
+        if self.pattern is None:
+            return name
+        if self.pattern.fullmatch(name) is None:
+            return None
+        mapped = self.pattern.sub(self._expand, name)
+        if self.case == "L":
+            return mapped.lower()
+        return mapped.upper() if self.case == "U" else mapped
+
+    def _expand(self, match: re.Match[str]) -> str:
+        return "".join(
+            part if isinstance(part, str) else match.group(part) or "" for part in self.replacement
+        )
+
+
+def parse_rules(text: str) -> tuple[Rule, ...]:
+    """Read the rules as a broker does; empty ones are ignored.
+
+    Raises:
+        UsageError: a rule has another form, its pattern is none that RE2 knows, or its replacement
+            is one at which Java would throw; or RE2 is not installed.
+    """
+    return tuple(_rule(part) for part in _split(text) if part)
+
+
+def map_name(rules: Sequence[Rule], name: str) -> str:
+    """Return the principal's name by the first rule that matches.
+
+    Raises:
+        NoMatchingRuleError: none does.
+    """
+    mapped = (rule.apply(name) for rule in rules)
+    found = next((each for each in mapped if each is not None), None)
+    if found is None:
+        raise NoMatchingRuleError(
+            f"No rules apply to {name}: none of the {len(rules)} rules of {MAPPING_RULES} "
+            "matches it. To use such names unchanged, add DEFAULT as the last rule."
+        )
+    return found
+
+
+_BODY: Final = r"(?:\\.|[^\\/])*"
+_RULE: Final = re.compile(rf"RULE:({_BODY})/({_BODY})/([LU]?)")
+# A rule ends at a comma, but the commas of its pattern and replacement are its own.
+_NEXT: Final = re.compile(rf"\s*(DEFAULT|RULE:{_BODY}/{_BODY}/[LU]?.*?|.*?)\s*(?:,\s*|$)")
+_REFERENCE: Final = re.compile(r"\$(\d+)|\\(.)|([^$\\]+)", re.DOTALL)
+
+
+def _split(text: str) -> Iterator[str]:
+    text, at = text.strip(), 0
+    while at < len(text) and (found := _NEXT.match(text, at)):
+        yield found[1]
+        at = found.end()
+
+
+def _rule(text: str) -> Rule:
+    if text == "DEFAULT":
+        return Rule(None)
+    parts = _RULE.fullmatch(text)
+    if parts is None:
+        raise UsageError(
+            f"Invalid rule: `{text}` in {MAPPING_RULES}: expected DEFAULT or "
+            "RULE:pattern/replacement/ with L, U or nothing after it"
+        )
+    pattern = _compile(parts[1])
+    return Rule(pattern, tuple(_replacement(parts[2], pattern.groups)), parts[3])
+
+
+def _compile(pattern: str) -> _Compiled:
+    try:
+        import re2  # type: ignore[import-untyped]  # google-re2 ships no types
+    except ImportError:
+        raise UsageError(
+            f"{MAPPING_RULES} with a RULE needs the package google-re2, which matches in "
+            "linear time: pip install 'aclkit[x500]'"
+        ) from None
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled: _Compiled = re2.compile(pattern, options)
+    except re2.error as error:
+        why = error.args[0].decode() if isinstance(error.args[0], bytes) else error
+        raise UsageError(
+            f"Invalid rule: pattern `{pattern}` in {MAPPING_RULES}: {why}; expected a regular "
+            "expression without look-around and back-references"
+        ) from None
+    return compiled
+
+
+def _replacement(text: str, groups: int) -> Iterator[str | int]:
+    r"""Yield the parts of a replacement: Java's, after Kafka's escapeLiteralBackReferences.
+
+    ``$12`` is group 12, or group 1 and ``2`` where there are fewer; a group that the pattern does
+    not have at all stands for itself, unless the pattern has no group.
+    """
+    at = 0
+    while at < len(text):
+        found = _REFERENCE.match(text, at)
+        if found is None:
+            raise UsageError(
+                f"Invalid rule: replacement `{text}` in {MAPPING_RULES}: expected $number or a "
+                f"character after {text[at]!r}"
+            )
+        at = found.end()
+        digits = found[1]
+        if digits is None:
+            yield found[2] or found[3]
+        elif int(digits[0]) <= groups:
+            used = max(n for n in range(1, len(digits) + 1) if int(digits[:n]) <= groups)
+            yield int(digits[:used])
+            yield digits[used:]
+        elif groups:
+            yield found[0]
+        else:
+            raise UsageError(
+                f"Invalid rule: replacement `{text}` in {MAPPING_RULES}: its pattern has no "
+                f"group {digits}"
+            )
+
 
 DISTINGUISHED_NAME: Final = "distinguished_name"
 

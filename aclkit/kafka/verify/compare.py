@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from aclkit.kafka.verify.answer import Reply, kafka_binding
 from aclkit.kafka.verify.cells import Cell
 from aclkit.kafka.verify.refusals import Refusals
+from aclkit.kafka.verify.wire import Reply, kafka_binding
 from aclkit.model.acl import Acl, Request
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.decide.index import AclIndex

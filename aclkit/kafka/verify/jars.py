@@ -1,16 +1,19 @@
-"""A version of Kafka → the class path on which its StandardAuthorizer runs.
+"""Which Kafka is asked, and the class path on which its StandardAuthorizer runs.
 
 Kafka's own jars are fetched when they are first needed, or with ``aclkit jars kafka``, the newest,
 and ``aclkit jars kafka:VERSION``; the compiler and the logging interface lie in Spark's folder.
+Kafka 4.4 reads a host that holds a ``/`` as a range of addresses (KIP-1276), whatever the cluster's
+metadata.version is; before, no client's address is equal to such a text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
 from aclkit.errors import SurroundingsError
+from aclkit.model.acl import Acl
 from aclkit.runtime.jars import Jars, checked_jars, spark_home
 
 _DIGESTS: Final = {
@@ -99,3 +102,39 @@ def _jars_of_spark(folder: Path) -> list[Path]:
             raise SurroundingsError(f"Expected Spark's {name} jar in {folder}, found none")
         found.append(jars[-1])
     return found
+
+
+RANGES_SINCE: Final = "4.4.0"
+"""The first version that reads ranges."""
+
+
+def choose_version(
+    given: str | None, acls: Iterable[Acl], *, reads_ranges: bool
+) -> tuple[str, str | None]:
+    """Return the version that is asked, and a sentence where ranges matter for that.
+
+    It is the newest that reads the hosts of these ACLs as the run does, or the one that is given.
+
+    Args:
+        given: the version that a person named, one of those known.
+        acls: all that Kafka will have.
+        reads_ranges: whether the run reads ranges too.
+    """
+    host = next((acl.host for acl in acls if "/" in acl.host), None)
+    if host is None:
+        return given or NEWEST, None
+    since = VERSIONS.index(RANGES_SINCE)
+    alike = VERSIONS[since:] if reads_ranges else VERSIONS[:since]
+    version = given or alike[-1]
+    kafkas, ours = ("text", "ranges") if reads_ranges else ("ranges", "text")
+    if version not in alike:
+        return version, (
+            f"Kafka {version} reads hosts such as {host} as {kafkas}, but the run as {ours}. "
+            "Decisions that depend on it differ."
+        )
+    if given or version == NEWEST:
+        return version, None
+    return version, (
+        f"Kafka {version} is compared, because {NEWEST} reads hosts such as {host} as "
+        f"{kafkas}, but the run as {ours}."
+    )

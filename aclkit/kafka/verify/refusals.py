@@ -1,7 +1,7 @@
 """ACLs and a request → why Kafka cannot be asked it: no session is so, or Kafka throws or hangs.
 
 What goes wrong while Kafka searches is foreseen here: an ACL's principal that it cannot parse, and
-where ``decide.broker_rescan`` loses its way. A DENY that is found before ends the search.
+where ``order.BrokerRescan`` loses its way. A DENY that is found before ends the search.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.host import canonical_host
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import KAFKA, BrokerSettings
-from aclkit.rules.decide.broker_rescan import BrokerRescan, Ending
-from aclkit.rules.decide.order import Order
+from aclkit.rules.decide.order import BrokerRescan, Ending, Order
 from aclkit.rules.patterns.match import reaches
 
 WILDCARD_SESSION: Final = (

@@ -1,4 +1,4 @@
-"""ACLs and requests ↔ the bytes that StandardAuthorizerLoop.java reads and writes. Pure.
+"""ACLs, requests and answers ↔ the bytes that StandardAuthorizerLoop.java reads and writes. Pure.
 
 A message is one letter and what belongs to it. Every text is sent once, as UTF-16 code units,
 since Java's strings hold any of them, lone surrogates too; after that it is a number.
@@ -9,11 +9,11 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from aclkit.kafka.verify.answer import Reply
+from aclkit.kafka.acls.text import as_broker_sees
 from aclkit.model.acl import Acl, Request
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.model.semantics import BrokerSettings
@@ -26,6 +26,38 @@ from aclkit.rules.decide.rules import (
     MATCHING_ACL,
     SUPER_USER,
 )
+
+Binding = tuple[str, ...]
+"""The seven fields of an ACL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer: ALLOWED or DENIED, the rule's name, and the ACL if one decided.
+
+    Where Kafka gave none, ``decision`` is None and ``rule`` states what it did instead.
+    """
+
+    decision: str | None
+    rule: str
+    acl: Acl | None = None
+
+
+def kafka_binding(acl: Acl) -> Binding:
+    """Return an ACL's seven fields as a broker holds them: unknown codes are all alike.
+
+    Two ACLs with the same fields are one to it, whatever their ids.
+    """
+    return as_broker_sees(acl).binding
+
+
+def distinct(acls: Iterable[Acl]) -> list[Acl]:
+    """Return the ACLs that a broker can tell apart, each the first of its kind."""
+    kinds: dict[Binding, Acl] = {}
+    for acl in acls:
+        kinds.setdefault(kafka_binding(acl), acl)
+    return list(kinds.values())
+
 
 LOADED: Final = b"L"
 ASKED: Final = b"A"

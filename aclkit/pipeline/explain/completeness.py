@@ -31,7 +31,7 @@ from aclkit.pipeline.explain.near import Pattern, resources_matched
 from aclkit.pipeline.explain.read_back import KEYS, KNOWN, ReadBack
 from aclkit.pipeline.explain.sample import Draw, Order
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.match import has_wildcard, names_exactly, principal_matches
 from aclkit.runtime.arrow import arrow_table

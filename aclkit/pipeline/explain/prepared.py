@@ -17,7 +17,7 @@ from aclkit.pipeline.explain.arrays import Fingerprints, Flags, Lists, Numbers
 from aclkit.pipeline.explain.groups import Groups, NamedHosts, group_acls, sign_of_allows
 from aclkit.pipeline.explain.ranked_acls import Pattern, rank_acls
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
 

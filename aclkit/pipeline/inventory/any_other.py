@@ -14,10 +14,9 @@ from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.model.cidr import Range
 from aclkit.model.principal import split_principal
 from aclkit.model.semantics import Semantics
-from aclkit.rules.names.budget import STATES_OF_A_QUESTION
 from aclkit.rules.names.domain import HOSTS, USERS, Domain, domain_of
-from aclkit.rules.names.question import Question
-from aclkit.rules.names.symbols import (
+from aclkit.rules.names.question import STATES_OF_A_QUESTION, Question
+from aclkit.rules.names.rows import (
     Symbols,
     is_plain,
     of_host,
@@ -26,8 +25,8 @@ from aclkit.rules.names.symbols import (
     range_of,
 )
 from aclkit.rules.names.target import Classifier
+from aclkit.rules.patterns.identity import Atom, atoms_of, hosts_outside
 from aclkit.rules.patterns.match import is_any_host, matches_every_name, principal_matches
-from aclkit.rules.patterns.ranges import Atom, atoms_of, hosts_outside
 
 _USER: Final = "User:"
 _PLAIN: Final = "any-other"

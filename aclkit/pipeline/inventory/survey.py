@@ -32,8 +32,8 @@ from aclkit.pipeline.inventory.entry import (
     SETTING,
     Entry,
 )
+from aclkit.rules.patterns.identity import asked_host
 from aclkit.rules.patterns.match import names_exactly
-from aclkit.rules.patterns.ranges import asked_host
 from aclkit.warehouse.codecs import ALIVE_SQL
 from aclkit.warehouse.reader import Reader
 

@@ -12,7 +12,7 @@ from aclkit.model.phrases import number_of
 from aclkit.model.semantics import BrokerSettings
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.assertions.model import UNKNOWN, Example, Outcome
-from aclkit.questions.query.reason_words import short_reason
+from aclkit.questions.query.table_words import short_reason
 from aclkit.rules.decide.rules import ALLOWED
 
 COLUMNS: Final = (
@@ -44,7 +44,7 @@ def assertions_answer(outcomes: Sequence[Outcome], acls: Acls, settings: BrokerS
 
 def _parts(outcomes: Sequence[Outcome], acls: Acls) -> Iterator[Part]:
     worst_first = sorted(outcomes, key=lambda outcome: _STATES.index(outcome.state))
-    yield Items(_item(outcome, acls) for outcome in worst_first)
+    yield Items(outcome_item(outcome, acls) for outcome in worst_first)
     counts = Counter(outcome.state for outcome in outcomes)
     parts = [f"{counts['passed']:,} passed", f"{counts['failed']:,} failed"]
     if counts["unknown"]:
@@ -52,7 +52,8 @@ def _parts(outcomes: Sequence[Outcome], acls: Acls) -> Iterator[Part]:
     yield Sentence(f"{', '.join(parts)}.", "good" if counts["passed"] == len(outcomes) else "bad")
 
 
-def _item(outcome: Outcome, acls: Acls) -> Item:
+def outcome_item(outcome: Outcome, acls: Acls) -> Item:
+    """Write whether a policy holds, and what violates it."""
     examples = [example_words(example, acls) for example in outcome.examples]
     number = f" ({number_of(outcome.violations, 'violation')})" if outcome.violations else ""
     detail = [outcome.detail] if outcome.state == UNKNOWN and outcome.detail else []

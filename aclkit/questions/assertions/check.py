@@ -1,17 +1,19 @@
 """A published run and assertions → the outcome of each, without a JVM.
 
 Known names are counted in the tables, together with the names that an assertion spells out. For
-all other names, which may come later, the outcome is proven, see ``unlisted_names``.
+all other names, which may come later, the outcome is proven. An inventory's attributes choose
+names, so these are taken in place of the attributes: what may come has none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Generic, NamedTuple, TypeVar
 
 import duckdb
 
-from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Acl, Request
 from aclkit.model.cidr import is_any_other
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER
@@ -25,14 +27,25 @@ from aclkit.questions.assertions.match import (
     principals_said,
     resources_said,
 )
-from aclkit.questions.assertions.model import Assertion, Example, Outcome, What
-from aclkit.questions.assertions.published import DutyQuestion, count_hits, find_ruling
-from aclkit.questions.assertions.unlisted_names import prove_unlisted
-from aclkit.questions.assertions.world import World
+from aclkit.questions.assertions.model import (
+    FAILS,
+    UNKNOWN,
+    Assertion,
+    Example,
+    Outcome,
+    Pattern,
+    ResourcePattern,
+    What,
+    Who,
+)
+from aclkit.questions.assertions.proof import prove
+from aclkit.questions.assertions.published import DutyQuestion, World, count_hits, find_ruling
 from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
+from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.decide.index import AclIndex
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import operations_of
+from aclkit.rules.patterns.match import LITERAL
 from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.job_run import PublishedRun
 
@@ -58,6 +71,11 @@ def check(
     world = World.of(connection, run)
     spent = budget or Budget()
     return [_check_one(world, assertion, spent) for assertion in assertions]
+
+
+def check_state(world: World, assertions: Sequence[Assertion], budget: Budget) -> list[Outcome]:
+    """Hold assertions against a state that is planned, see ``World.planned``."""
+    return [_check_one(world, assertion, budget) for assertion in assertions]
 
 
 def deciding_acls(
@@ -137,15 +155,18 @@ def _names(world: World, assertion: Assertion, what: What) -> _DutyNames:
 
     def named(known: Iterable[_T], said: Iterable[_T], means: Callable[[_T], bool]) -> _Named[_T]:
         listed = dict.fromkeys(known)
-        return _Named(
+        return decided(
             [name for name in listed if is_old(name) and means(name)],
             [name for name in said if name not in listed and means(name)],
         )
 
+    def decided(known: list[_T], said: list[_T]) -> _Named[_T]:
+        return _Named(known, said) if world.is_decided else _Named([], [*known, *said])
+
     return _DutyNames(
         principals=named(world.principals, principals_said(assertion.who), means_who),
         resources=named(world.resources, resources_said(what), means_it),
-        hosts=_Named(
+        hosts=decided(
             [host for host in world.hosts if means_host(what, host)],
             [host for host in hosts_said(what) if host not in world.hosts],
         ),
@@ -162,7 +183,7 @@ def _size(names: _DutyNames, what: What) -> int:
 def _question(world: World, assertion: Assertion, what: What, names: _DutyNames) -> DutyQuestion:
     kinds = sorted({resource.resource_type for resource in names.resources.listed})
     return DutyQuestion(
-        cluster_id=world.run.cluster_id,
+        cluster_id=world.cluster_id,
         principals=names.principals.listed,
         resources=names.resources.listed,
         operations=[(kind, name) for kind in kinds for name in operations_on(what, kind)],
@@ -247,5 +268,103 @@ def _example(world: World, hit: Hit, question: DutyQuestion, unlisted: _Unlisted
         resource_type=hit.resource_type,
         resource_name=hit.resource_name,
         **verdict._asdict(),
-        in_inventory=not hit.is_beyond,
+        in_inventory=_is_known(world, hit, host),
     )
+
+
+def prove_unlisted(world: World, counted: Outcome, budget: Budget) -> Outcome:
+    """Prove an assertion for every name; what the inventory shows already is not shown twice."""
+    assertion = _without_attributes(world, counted.assertion)
+    proof = prove(assertion, world.rules, budget)
+    found = replace(counted, proof=proof.verdict)
+    if proof.verdict == UNKNOWN:
+        return replace(found, detail=_and(counted.detail, "unknown", proof.detail))
+    if proof.verdict != FAILS or proof.request is None:
+        return found
+    requests = proof.members if assertion.kind == "separate" else (proof.request,)
+    decider = Decider.of(world.rules)
+    if counted.violations and all(_is_told(world, assertion, decider, r) for r in requests):
+        return found
+    return replace(
+        found,
+        examples=(*counted.examples, *_examples(world, decider, requests)),
+        detail=_and(counted.detail, "", proof.detail),
+    )
+
+
+def _and(counted: str | None, state: str, detail: str | None) -> str:
+    said = ": ".join(each for each in ("for all possible names", state, detail) if each)
+    return f"{counted}, and {said}" if counted else said
+
+
+def _examples(world: World, decider: Decider, requests: Sequence[Request]) -> list[Example]:
+    rulings = [decider.index.decide(request, world.settings) for request in requests]
+    return [
+        Example(
+            **asdict(request),
+            **Verdict.of(ruling)._asdict(),
+            in_inventory=request.principal in world.principals
+            and request.host in world.hosts
+            and request.resource in world.resources,
+        )
+        for request, ruling in zip(requests, rulings, strict=True)
+    ]
+
+
+def _is_told(world: World, assertion: Assertion, decider: Decider, request: Request) -> bool:
+    """Whether what was counted shows the same: itself, or any other in its place."""
+    said = (resource for what in assertion.duties for resource in resources_said(what))
+    principals = {*world.principals, *principals_said(assertion.who)}
+    resources = {*world.resources, *said}
+    principal = request.principal if request.principal in principals else ANY_OTHER_PRINCIPAL
+    any_other = Resource(request.resource_type, ANY_OTHER)
+    resource = request.resource if request.resource in resources else any_other
+    if principal not in principals or resource not in resources:
+        return False
+    is_super = principal in world.settings.super_users
+    asked = (
+        Request.of(principal, host, request.operation, resource)
+        for what in assertion.duties
+        for host in (*world.hosts, *hosts_said(what))
+        if means_host(what, host) and means_resource(what, resource)
+    )
+    return means_principal(assertion.who, principal, is_super_user=is_super) and any(
+        decider.index.decide(each, world.settings).decision == assertion.bad_decision
+        for each in asked
+    )
+
+
+def _without_attributes(world: World, assertion: Assertion) -> Assertion:
+    """Name the principals and resources that an assertion chooses by attributes."""
+    return replace(
+        assertion,
+        who=_who(world, assertion.who) if assertion.who.attributes else assertion.who,
+        duties=tuple(_what(world, each) if each.attributes else each for each in assertion.duties),
+    )
+
+
+def _who(world: World, who: Who) -> Who:
+    named = replace(who, is_inverted=False)
+    names = (
+        Pattern(LITERAL, name)
+        for name, known in world.principals.items()
+        if means_principal(named, name, is_super_user=False, attributes=known)
+    )
+    return replace(who, names=tuple(names), but=(), attributes={})
+
+
+def _what(world: World, what: What) -> What:
+    names = (
+        ResourcePattern(resource.resource_type, Pattern(LITERAL, resource.resource_name))
+        for resource, known in world.resources.items()
+        if means_resource(what, resource, known)
+    )
+    return replace(what, names=tuple(names), but=(), attributes={})
+
+
+def _is_known(world: World, hit: Hit, host: str) -> bool:
+    """Whether all names of a decision are in the inventory."""
+    if world.is_decided:
+        return not hit.is_beyond
+    resource = Resource(hit.resource_type, hit.resource_name)
+    return hit.principal in world.principals and resource in world.resources and host in world.hosts

@@ -69,13 +69,62 @@ def parse_assertions(text: str, source: str) -> list[Assertion]:
     return found
 
 
+def parse_watches(text: str, source: str) -> list[Assertion]:
+    """Read what is watched: tables ``[[watch]]`` with the keys of ``_WATCHED``.
+
+    Raises:
+        UsageError: no TOML, an unknown key, an invalid value, or nothing is watched.
+    """
+    content = parse_toml(text, source)
+    if unknown := [key for key in content if key != _WATCH]:
+        raise UsageError(f"{source}: unknown key {shown_key(unknown[0])}; expected [[{_WATCH}]]")
+    tables = [
+        _TomlTable(
+            source=source, text=text, kind=_WATCH, number=n, values=values, name=values.get("name")
+        )
+        for n, values in enumerate(_tables(content.get(_WATCH, [])))
+    ]
+    if not tables:
+        raise UsageError(f"{source}: expected tables [[{_WATCH}]], found none")
+    return [_watch(table) for table in tables]
+
+
+def _watch(table: _TomlTable) -> Assertion:
+    table.refuse_unknown(_WATCHED)
+    name = table.get("name", _text)
+    if not name:
+        table.refuse("name", "expected a name for what is watched")
+    return Assertion(
+        kind="never",
+        name=name,
+        why=table.get("why", _text),
+        who=Who(
+            names=table.get("principals", _patterns(_principal)),
+            but=table.get("except_principals", _patterns(_principal)) or (),
+        ),
+        duties=(_what(table),),
+    )
+
+
+_WATCH: Final = "watch"
+_WATCHED: Final = (
+    "name",
+    "why",
+    "principals",
+    "except_principals",
+    "operations",
+    "resources",
+    "except_resources",
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TomlTable:
     """A table of the file: it reads its keys, and reports the place of an invalid one."""
 
     source: str
     text: str
-    kind: Kind
+    kind: str
     number: int
     values: Mapping[str, object]
     name: object
@@ -141,7 +190,7 @@ def _kind(key: str) -> Kind:
 
 
 def _assertion(table: _TomlTable, settings: Mapping[str, bool]) -> Assertion:
-    kind = table.kind
+    kind = _kind(table.kind)
     table.refuse_unknown(_KEYS[kind])
     name = table.get("name", _text)
     if not name:

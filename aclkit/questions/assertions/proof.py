@@ -1,7 +1,7 @@
 """An assertion and ACLs → does it hold for every name there could be? Pure.
 
 Each class of principals is asked about on its own, see ``search``; only of ``at_most`` several are
-asked about together, see ``at_most``.
+asked about together.
 """
 
 from __future__ import annotations
@@ -10,15 +10,13 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from aclkit.model.acl import Request
-from aclkit.questions.assertions.assertion_cells import Asked, principals_meant, regions_of
-from aclkit.questions.assertions.at_most import Crowd, crowds
+from aclkit.questions.assertions.match import Asked, principals_meant, regions_of
 from aclkit.questions.assertions.model import FAILS, HOLDS, UNKNOWN, Assertion, Verdict
-from aclkit.questions.assertions.search import Hit, Search
+from aclkit.questions.assertions.search import Crowd, Hit, Search, crowds
 from aclkit.rules.decide.confirm import Decider
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
-from aclkit.rules.names.rows import Rules
-from aclkit.rules.names.symbols import Symbols
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import Rules, Symbols
 
 _Duties = Sequence[Sequence[Asked]]
 

@@ -1,4 +1,4 @@
-"""The published tables → the violations of an assertion, counted by DuckDB.
+"""The published tables → what assertions are checked against, and their violations, counted.
 
 Cells are never multiplied out: a ruleset's rulings show for which operations it violates the
 assertion from some of the hosts, and only pairs with such a ruleset are counted.
@@ -6,19 +6,122 @@ assertion from some of the hosts, and only pairs with such a ruleset are counted
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import duckdb
 
-from aclkit.model.acl import ANY_OTHER
+from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.cidr import is_any_other
 from aclkit.model.resource import Resource
+from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.questions.assertions.evaluate import Hit, Tallies, Tally
 from aclkit.questions.assertions.model import Kind
 from aclkit.questions.query.decide_unlisted import Verdict
+from aclkit.questions.query.names import read_hosts
+from aclkit.rules.names.rows import Rules
+from aclkit.warehouse.acls_in_force import acls_in_force
+from aclkit.warehouse.duck_beside import new_duckdb
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.sql import fetch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """The facts that assertions are checked against.
+
+    Attributes:
+        connection: see ``duck.connect``.
+        cluster_id: the cluster.
+        acls: the ACLs by which it decided, by id.
+        settings: the broker's.
+        semantics: how ACLs are read.
+        principals: of the inventory, each with its attributes.
+        hosts: of the inventory.
+        resources: of the inventory, each with its attributes.
+        is_decided: the tables hold the decisions on the inventory; otherwise they are made now.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    cluster_id: str
+    acls: Mapping[str, Acl]
+    settings: BrokerSettings
+    semantics: Semantics
+    principals: Mapping[str, Mapping[str, str]]
+    hosts: tuple[str, ...]
+    resources: Mapping[Resource, Mapping[str, str]]
+    is_decided: bool = True
+
+    @classmethod
+    def of(cls, connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> World:
+        """Read the inventory and the ACLs."""
+        settings, semantics = run_settings(run)
+        people = fetch(connection, _PRINCIPALS, [run.cluster_id])
+        things = fetch(connection, _RESOURCES, [run.cluster_id])
+        return cls(
+            connection=connection,
+            cluster_id=run.cluster_id,
+            acls={acl.acl_id: acl for acl in acls_in_force(connection, run).values()},
+            settings=settings,
+            semantics=semantics,
+            principals={name: attributes or {} for name, attributes in people},
+            hosts=read_hosts(connection, run.cluster_id),
+            resources={Resource(*named): attributes or {} for *named, attributes in things},
+        )
+
+    @classmethod
+    def planned(
+        cls,
+        rules: Rules,
+        hosts: tuple[str, ...],
+        principals: Mapping[str, Mapping[str, str]],
+        resources: Mapping[Resource, Mapping[str, str]],
+    ) -> World:
+        """Return a state that no tables hold: all of it is decided now."""
+        connection = new_duckdb({})
+        connection.execute(_NO_DECISIONS)
+        return cls(
+            connection=connection,
+            cluster_id="",
+            acls={acl.acl_id: acl for acl in rules.acls},
+            settings=rules.settings,
+            semantics=rules.semantics,
+            principals=principals,
+            hosts=hosts,
+            resources=resources,
+            is_decided=False,
+        )
+
+    @property
+    def rules(self) -> Rules:
+        """All that decides."""
+        return Rules(acls=self.acls.values(), settings=self.settings, semantics=self.semantics)
+
+
+_NO_DECISIONS: Final = """\
+CREATE TABLE principal (
+  cluster_id VARCHAR, principal VARCHAR, principal_class INT, is_super_user BOOLEAN
+);
+CREATE TABLE explain_ruling (
+  cluster_id VARCHAR, ruleset_id VARCHAR, operation VARCHAR, host VARCHAR, decision VARCHAR
+);
+CREATE TABLE explain_pair (
+  cluster_id VARCHAR, principal VARCHAR, resource_type VARCHAR, resource_name VARCHAR,
+  ruleset_id VARCHAR
+);
+CREATE TABLE explain_class_pair (
+  cluster_id VARCHAR, principal_class INT, resource_type VARCHAR, resource_name VARCHAR,
+  ruleset_id VARCHAR
+)"""
+"""The tables that are asked, without a row."""
+
+_PRINCIPALS = "SELECT principal, attributes FROM principal WHERE cluster_id = ? ORDER BY principal"
+_RESOURCES = (
+    "SELECT resource_type, resource_name, attributes FROM resource WHERE cluster_id = ? "
+    "ORDER BY resource_type, resource_name"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,26 +3,29 @@
 Cells with the same DENYs are one question with the ALLOWs of all of them, because host and
 operation do not matter: it is enough that a name is allowed. To search for a denied name, ALLOWs
 and DENYs change places. The rule decides each name that is found before it is shown.
+
+``at_most`` looks for a name that more principals can use than may. A class of more than one
+principal stands for any number of them, so one name for it is too many. The others are parties: a
+walk looks for a name that ACLs give to more than so many of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Request
 from aclkit.model.groups import grouped
-from aclkit.questions.assertions.assertion_cells import Asked, RuledCell
-from aclkit.rules.decide.confirm import Decider
+from aclkit.questions.assertions.match import Asked, RuledCell
+from aclkit.rules.decide.confirm import Decider, DisagreementError
 from aclkit.rules.decide.rules import ALLOWED
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import hardest
-from aclkit.rules.names.domain import Domain, domain_of
-from aclkit.rules.names.question import Found
-from aclkit.rules.names.symbols import Symbols
-from aclkit.rules.names.target import Classifier, Target
+from aclkit.rules.names.domain import PRINCIPALS, Domain, domain_of
+from aclkit.rules.names.question import Budget, Found
+from aclkit.rules.names.rows import Symbols
+from aclkit.rules.names.target import Classifier, MoreThan, Target
 
 _BAD: Final = "bad"
 _SYMBOLS_OF_A_STATE: Final = 1_000
@@ -173,3 +176,104 @@ def joined(cells: Iterable[RuledCell]) -> tuple[frozenset[Symbols], frozenset[Sy
     """Return the patterns of all ALLOWs and of all DENYs."""
     rows = list(cells)
     return _NONE.union(*(cell.allow for cell in rows)), _NONE.union(*(cell.deny for cell in rows))
+
+
+class Crowd(NamedTuple):
+    """Too many principals for a name.
+
+    Attributes:
+        members: a request of each; of any number of them one.
+        is_endless: they are any number.
+    """
+
+    members: tuple[Request, ...]
+    is_endless: bool
+
+    @property
+    def rank(self) -> tuple[int, str, bool]:
+        """The shortest name goes first."""
+        name = self.members[0].resource_name
+        return len(name), name, not self.is_endless
+
+
+_Party = Sequence[RuledCell]
+"""What one principal is asked about."""
+
+
+def crowds(
+    search: Search,
+    asked: Asked,
+    principals: Sequence[NameClass],
+    texts: Collection[Symbols],
+    limit: int,
+) -> Iterator[Crowd]:
+    """Yield names with too many principals: a shortest one of each way to find one.
+
+    Args:
+        search: what asks.
+        asked: the names.
+        principals: the classes that are meant.
+        texts: what tells classes of principals apart.
+        limit: how many may.
+    """
+    parties: list[_Party] = []
+    for principal in principals:
+        hits = () if principal.is_single else list(search.hits(asked, principal))
+        if principal.is_single or (hits and _is_one(search, principal, texts)):
+            parties.append(list(asked.cells(principal)))
+        elif hits:
+            request = search.request(min(hits, key=lambda hit: hit.rank))
+            yield Crowd((request,), is_endless=True)
+    parties = [party for party in parties if party]
+    if len(parties) > limit:
+        for name in (*search.unreached(asked), *_shared(search, asked, parties, limit)):
+            yield _crowd(search, asked, name, parties, limit)
+
+
+def _shared(search: Search, asked: Asked, parties: Sequence[_Party], limit: int) -> Iterator[str]:
+    """Yield a shortest name that ACLs give to too many parties."""
+    questions: list[list[RuledCell]] = []
+    alike: list[int] = []
+    for party in parties:
+        own = search.alike(party)
+        if len(own) > 1:
+            alike.append((1 << len(questions) + len(own)) - (1 << len(questions)))
+        questions += own
+    patterns = [joined(cells) for cells in questions]
+    end = len(patterns)
+    aim = MoreThan(
+        limit,
+        [(1 << at, 1 << end + at) for at in range(end)],
+        alike=alike,
+        within=1 << 2 * end,
+        but=1 << 2 * end + 1,
+    )
+    allows, denies = ([each[side] for each in patterns] for side in (0, 1))
+    groups = [*allows, *denies, asked.region.meant, asked.region.but]
+    yield from search.find(groups, domain_of(asked.region.resource_type), aim)
+
+
+def _crowd(search: Search, asked: Asked, name: str, parties: Sequence[_Party], limit: int) -> Crowd:
+    """Decide by the rule which principals can use a name."""
+    members = tuple(
+        request for party in parties if (request := search.shown(name, party)) is not None
+    )
+    if len(members) <= limit:
+        raise DisagreementError(
+            f"The search found that more than {limit:,} principals are allowed on "
+            f"{asked.region.resource_type} {name!r}, but the rule gives {len(members):,}. "
+            "Please report this."
+        )
+    return Crowd(members, is_endless=False)
+
+
+def _is_one(search: Search, principal: NameClass, texts: Collection[Symbols]) -> bool:
+    """Whether there is no other principal in a class; where the budget ends, it counts as one.
+
+    A wildcard leaves no choice between a few letters: there is one, or there are any number.
+    """
+    others = {*texts} - principal.patterns | {tuple(principal.name)}
+    end = len(principal.patterns)
+    aim = MoreThan(end - 1, [(1 << at, 1 << end + at) for at in range(end)], but=1 << 2 * end)
+    groups = [*([each] for each in sorted(principal.patterns)), *[()] * end, others]
+    return next(search.find(groups, PRINCIPALS, aim), None) is None

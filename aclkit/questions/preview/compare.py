@@ -32,8 +32,7 @@ from aclkit.questions.preview.equivalence_classes import (
 )
 from aclkit.questions.preview.state import Asked, Change
 from aclkit.questions.query.decide_unlisted import Verdict
-from aclkit.rules.decide.broker_rescan import BrokerRescan
-from aclkit.rules.decide.order import Order, WildcardLast
+from aclkit.rules.decide.order import BrokerRescan, Order, WildcardLast
 from aclkit.rules.decide.rules import conclude
 from aclkit.rules.patterns.trie import PatternIndex
 

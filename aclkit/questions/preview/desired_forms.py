@@ -17,6 +17,7 @@ from typing import Final
 from aclkit.errors import DataError
 from aclkit.kafka.desired.formats import Format
 from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Place, Problem
+from aclkit.kafka.desired.registry import FORMATS
 from aclkit.model import facts
 from aclkit.model.acl import Acl
 from aclkit.model.phrases import capitalized
@@ -85,11 +86,7 @@ def holds_records(document: Document) -> bool:
 
 
 def read_record_lines(document: Document) -> Part:
-    """Read JSON lines: the ACLs that an empty cluster has after these records.
-
-    Records that remove what no record of the file adds make the file a change of a state that it
-    does not hold, so it is refused as a state.
-    """
+    """Read JSON lines: the ACLs that an empty cluster has after these records."""
     try:
         rows = list(read_records(document.lines(), document.name))
     except DataError as error:
@@ -100,27 +97,17 @@ def read_record_lines(document: Document) -> Part:
         if row.kind == facts.REJECT
     ]
     used = [row for row in rows if row.kind == facts.FACT]
-    state = apply_records(used, State(acls={}, settings=BrokerSettings()))
+    state, notes = apply_records(used, State(acls={}, settings=BrokerSettings()))
     line_of = _lines_of_offsets(document)
-    for offset in state.unknown_removals:
-        place = document.place(line_of.get(offset, 0))
-        problems.append(Problem(place, f"The record at offset {offset} {_IS_CHANGE}"))
     added = {
         row.acl_id: document.place(line_of.get(row.log_offset or 0, 0))
         for row in used
         if row.record_type == facts.ADD_ACL
     }
     acls: list[DesiredAcl] = []
-    for acl_id, acl in state.after.acls.items():
+    for acl_id, acl in state.acls.items():
         _put(replace(acl, acl_id=""), added[acl_id], acls, problems)
-    notes = () if state.unknown_removals else state.notes
     return _of_records(document, acls, problems, [f"{document.name}: {note}" for note in notes])
-
-
-_IS_CHANGE: Final = (
-    "removes an ACL that no record before it adds, so the file is a change and no state. Remove "
-    "the record, or see what the change does with aclkit preview apply"
-)
 
 
 def _of_records(
@@ -208,3 +195,6 @@ RECORDS: Final = Format(
     holds=holds_records,
     read=read_record_lines,
 )
+
+ALL_FORMATS: Final[tuple[Format, ...]] = (*FORMATS, LISTING, RECORDS)
+"""Every format that is read, in the order of asking."""

@@ -17,8 +17,6 @@ from aclkit.questions.preview.globs import holds_globs
 from aclkit.questions.preview.state import Asked, Change, with_named
 from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.rules.decide.confirm import Comparison
-from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.change_regions import RegionChange, openings
 from aclkit.rules.names.compare import (
     AT_LEAST_LESS,
     AT_LEAST_MORE,
@@ -30,6 +28,8 @@ from aclkit.rules.names.compare import (
     MORE,
     CellChange,
 )
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.region import RegionChange, openings
 from aclkit.rules.names.rows import reads_alike
 from aclkit.rules.names.semantics_diff import SemanticsChange
 from aclkit.rules.names.words import opening_words

@@ -14,6 +14,7 @@ from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.pipeline.inventory.any_other import atom_witnesses
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.rows import Rules, reads_alike
+from aclkit.rules.patterns.identity import asked_host
 from aclkit.rules.patterns.match import (
     GLOB,
     LITERAL,
@@ -21,7 +22,6 @@ from aclkit.rules.patterns.match import (
     has_wildcard,
     names_exactly,
 )
-from aclkit.rules.patterns.ranges import asked_host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

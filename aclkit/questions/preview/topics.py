@@ -16,8 +16,7 @@ from aclkit.questions.preview.state import Asked, State
 from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.questions.query.other_reading import OthersOtherwise, decided_otherwise_for
 from aclkit.rules.decide.rules import ALLOWED
-from aclkit.rules.patterns.match import reaches
-from aclkit.rules.patterns.specificity import pattern_specificity
+from aclkit.rules.patterns.match import pattern_specificity, reaches
 
 
 class TopicAccess(NamedTuple):

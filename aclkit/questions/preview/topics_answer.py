@@ -11,9 +11,7 @@ from aclkit.model.acl_words import operations_words, power_of
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.questions.preview.topics import TopicAccess, TopicToCome
-from aclkit.questions.query.access_table import AccessRow, access_parts
-from aclkit.questions.query.hosts import few_hosts
-from aclkit.questions.query.reason_words import short_reason
+from aclkit.questions.query.table_words import AccessRow, access_parts, few_hosts, short_reason
 from aclkit.questions.query.words import others_otherwise_sentence
 from aclkit.rules.decide.rules import ALLOWED, DENIED
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Request
+from aclkit.questions.prove.proof_settings import ReadSide
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.decide.rules import Ruling
-from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.change_regions import RegionChange, openings
 from aclkit.rules.names.compare import GAINED, LOST, Difference
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.region import RegionChange, openings
 from aclkit.rules.names.rows import Rules
 
 HOLDS: Final = "holds"
@@ -83,6 +84,24 @@ class Claimed:
     def shown(self, kind: str) -> int:
         """Count the cells of the counterexamples of a kind."""
         return sum(each.opening.cells for each in self.counterexamples if each.kind == kind)
+
+
+def hold_sides(claim: str, a: ReadSide, b: ReadSide, budget: Budget, limit: int | None) -> Claimed:
+    """Check a claim about two sides, see ``hold_against``.
+
+    A principal that a plan creates stands for any name: nothing may be gained where A allows the
+    least and B the most, and nothing lost where it is the other way around.
+    """
+    if a.side.fresh == b.side.fresh:
+        return hold_against(claim, a.rules, b.rules, budget, limit)
+    more = less = None
+    if claim != NO_LESS:
+        more = hold_against(NO_MORE, a.least, b.most, budget, limit)
+    if claim != NO_MORE and (more is None or more.outcome == HOLDS):
+        less = hold_against(NO_LESS, a.most, b.least, budget, limit)
+    found = less or more
+    assert found is not None  # noqa: S101 -- a claim speaks against one kind at least
+    return replace(found, claim=claim)
 
 
 def hold_against(

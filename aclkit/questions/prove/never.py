@@ -12,9 +12,8 @@ from aclkit.questions.assertions.proof import prove
 from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.decide.rules import ALLOWED, Ruling
-from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.rows import Rules
-from aclkit.rules.names.symbols import Symbols
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import Rules, Symbols
 
 
 class Example(NamedTuple):

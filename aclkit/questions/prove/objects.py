@@ -11,9 +11,9 @@ from aclkit.questions.prove.never import Answer, Answers
 from aclkit.questions.prove.proof_settings import Reading, ReadSide, Side
 from aclkit.questions.prove.words import answer_words
 from aclkit.rules.decide.rules import Ruling
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import UnknownCell
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.words import names_words, pattern_text
 
 COLUMNS: Final = (

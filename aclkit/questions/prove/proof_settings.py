@@ -19,10 +19,12 @@ from aclkit.model.semantics import KAFKA, PRESETS, AskedReading, BrokerSettings,
 from aclkit.model.super_users import has_placeholder
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.preview.globs import first_glob_note
+from aclkit.questions.preview.state import State
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import GLOB
 
 if TYPE_CHECKING:
+    from aclkit.questions.preview.desired import Applied
     from aclkit.warehouse.published import AsOf
 
 WAREHOUSE: Final = "warehouse"
@@ -111,6 +113,8 @@ class Side:
         offset: of a warehouse, where it is known: the state of all records below.
         notes: what else a reader must know.
         as_of: what a warehouse's state is based on.
+        fresh: principals that a plan creates: their names are not known yet.
+        applied: of files that were applied to the other side: how they lead to this state.
     """
 
     path: str
@@ -121,6 +125,8 @@ class Side:
     offset: int | None = None
     notes: tuple[str, ...] = ()
     as_of: AsOf | None = None
+    fresh: frozenset[str] = frozenset()
+    applied: Applied | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +139,32 @@ class ReadSide:
     @property
     def rules(self) -> Rules:
         """All of it that decides."""
+        return self._rules(self.side.acls)
+
+    @property
+    def state(self) -> State:
+        """Its ACLs and the settings."""
+        acls = {acl.acl_id: acl for acl in self.side.acls}
+        return State(acls=acls, settings=self.reading.settings)
+
+    @property
+    def most(self) -> Rules:
+        """The most that it can allow: a principal that a plan creates may have any name."""
+        return self._rules((*self.side.acls, *self._for_any("ALLOW")))
+
+    @property
+    def least(self) -> Rules:
+        """The least that it must allow: a DENY for such a principal may deny any name."""
+        return self._rules((*self.side.acls, *self._for_any("DENY")))
+
+    def _for_any(self, permission_type: str) -> Iterator[Acl]:
+        for acl in self.side.acls:
+            if acl.principal in self.side.fresh and acl.permission_type == permission_type:
+                yield replace(acl, acl_id=f"{acl.acl_id} (any name)", principal="User:*")
+
+    def _rules(self, acls: Sequence[Acl]) -> Rules:
         reading = self.reading
-        return Rules(acls=self.side.acls, settings=reading.settings, semantics=reading.semantics)
+        return Rules(acls=acls, settings=reading.settings, semantics=reading.semantics)
 
 
 def read_alike(

@@ -2,38 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from aclkit.errors import UsageError
+from aclkit.kafka.desired.answer import OWN_CHANGE
+from aclkit.kafka.desired.read import Asked
+from aclkit.model.acl import Acl
 from aclkit.model.semantics import BrokerSettings
-from aclkit.questions.preview.change_set import read_change_set
+from aclkit.questions.preview.desired import apply_desired
+from aclkit.questions.preview.planned import read_wanted
+from aclkit.questions.preview.scopes import Scope
 from aclkit.questions.preview.state import State
 from aclkit.questions.prove.proof_settings import LISTING, RECORDS, WAREHOUSE, Reading, Side
 from aclkit.runtime.uri import shown
 
-if TYPE_CHECKING:
-    pass
-
 EXPECTED = (
-    "expected a warehouse, or a file with the output of kafka-acls --list or with records of "
-    "the metadata log as JSON lines"
+    "expected a warehouse, or files in a format that aclkit desired show reads, such as the output "
+    "of kafka-acls --list"
 )
 
 
-def read_file_side(path: str) -> Side:
-    """Read a listing, or records that are replayed from an empty cluster.
+def read_file_side(
+    path: str,
+    asked: Asked,
+    scope: Scope | None = None,
+    *,
+    with_operator: bool = False,
+    onto: Sequence[Acl] | None = None,
+) -> Side:
+    """Read files of a team as one state.
+
+    Args:
+        path: a file, a folder or a glob.
+        asked: what is read of it.
+        scope: what files without a scope of their own replace.
+        with_operator: Strimzi's User Operator runs.
+        onto: the ACLs of the other side, on which the files are applied; without them the files
+            are a whole state. Records are always replayed from an empty cluster.
 
     Raises:
-        UsageError: there is no such file, or it is too large.
-        DataError: it is neither, or holds a line that cannot be used.
+        UsageError: there is no such file, it is too large, or it needs a scope.
+        DataError: it is of no known format, or holds something that cannot be used.
     """
-    read = read_change_set(path, State(acls={}, settings=BrokerSettings()))
+    desired = read_wanted([path], asked)
+    is_records = all(part.form == RECORDS for part in desired.parts)
+    notes, applied = list(desired.notes), None
+    if onto is None or is_records:
+        once = {each.binding: each.acl for each in desired.acls}.values()
+        acls = tuple(replace(acl, acl_id=f"file-{n:04}") for n, acl in enumerate(once, 1))
+        if any(part.reach == "change" for part in desired.parts):
+            notes.append(f"{shown(path)}: {OWN_CHANGE}")
+    else:
+        before = State(acls={acl.acl_id: acl for acl in onto}, settings=BrokerSettings())
+        applied = apply_desired(desired, before, scope, with_operator=with_operator)
+        acls, notes = tuple(applied.after.acls.values()), [*applied.notes]
     return Side(
         path=shown(path),
-        form=LISTING if read.is_listing else RECORDS,
-        acls=tuple(read.after.acls.values()),
-        notes=read.notes,
+        form=RECORDS if is_records else LISTING,
+        acls=acls,
+        notes=tuple(notes),
+        fresh=frozenset(each.acl.principal for each in desired.acls if each.is_fresh),
+        applied=applied,
     )
 
 

@@ -21,7 +21,7 @@ from aclkit.questions.prove.claim import (
 )
 from aclkit.questions.prove.never import Answer, Answers
 from aclkit.questions.prove.proof_settings import LISTING, RECORDS, Reading, ReadSide, Side
-from aclkit.questions.query.reason_words import ruling_words, short_reason
+from aclkit.questions.query.table_words import ruling_words, short_reason
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.words import hard_words
 

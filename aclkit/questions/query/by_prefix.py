@@ -24,12 +24,10 @@ from aclkit.questions.query.group_rows import ALL_HOSTS
 from aclkit.questions.query.lifetimes import lifetimes_beginning
 from aclkit.questions.query.names import read_hosts, read_principals, read_resources
 from aclkit.rules.decide.rules import ALLOWED
-from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.cover import find_shared
+from aclkit.rules.names.cover import ALL, NONE, SOME, UNKNOWN, Extent, find_extent, find_shared
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.extent import ALL, NONE, SOME, UNKNOWN, Extent, find_extent
-from aclkit.rules.names.rows import Row, rows_of
-from aclkit.rules.names.symbols import RUN, Symbols
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import RUN, Row, Symbols, rows_of
 from aclkit.rules.patterns.identity import index_hosts, index_principals
 from aclkit.rules.patterns.match import GLOB, effective_pattern_type
 from aclkit.rules.patterns.trie import PatternIndex

@@ -22,18 +22,17 @@ from aclkit.questions.query.by_prefix import NEEDED as BY_PREFIX
 from aclkit.questions.query.by_prefix import Reach, who_can_prefix
 from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.group_rows import ALL_HOSTS
-from aclkit.questions.query.kafka_request_words import way_words
 from aclkit.questions.query.names import Unknown
-from aclkit.questions.query.reason_words import short_reason
+from aclkit.questions.query.table_words import short_reason
 from aclkit.questions.query.tasks import CLUSTER, Need
 from aclkit.questions.query.why import Why, explain_why
-from aclkit.questions.query.words import BY_HOST
+from aclkit.questions.query.words import BY_HOST, way_words
 from aclkit.rules.decide.counterfactual import NO_ID
-from aclkit.rules.decide.request_names import asked_request, needs_words
+from aclkit.rules.decide.handlers import asked_request, needs_words
 from aclkit.rules.decide.requests import Passage, Result, Tried
 from aclkit.rules.decide.rules import ALLOWED, DENIED, SUPER_USER, Ruling
-from aclkit.rules.names.extent import ALL
-from aclkit.rules.names.extent import UNKNOWN as NOT_PROVEN
+from aclkit.rules.names.cover import ALL
+from aclkit.rules.names.cover import UNKNOWN as NOT_PROVEN
 from aclkit.warehouse.job_run import PublishedRun
 
 UNKNOWN: Final = "UNKNOWN"

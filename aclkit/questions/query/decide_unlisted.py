@@ -12,8 +12,8 @@ from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.index import AclIndex
+from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import Ruling, decide
 from aclkit.rules.patterns.identity import IdentityIndex, index_hosts, index_principals
 from aclkit.rules.patterns.match import principal_matches, reaches

@@ -12,7 +12,7 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.facts import SNAPSHOT
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
-from aclkit.questions.query.as_of import read_timeline, times_of
+from aclkit.questions.query.as_of import Settings, Timeline, read_timeline, times_of
 from aclkit.questions.query.lifetimes import (
     Lifetime,
     broker_rescan,
@@ -20,7 +20,6 @@ from aclkit.questions.query.lifetimes import (
     lifetimes_reaching,
 )
 from aclkit.questions.query.names import Unknown, unknown_names
-from aclkit.questions.query.timeline import Settings, Timeline
 from aclkit.questions.query.why import check_host, parse_request
 from aclkit.rules.decide.rules import Ruling, answers, decide
 from aclkit.rules.patterns.match import is_any_host

@@ -8,8 +8,7 @@ from functools import cache
 from aclkit.model.acl import Acl, Request, TypeRequest
 from aclkit.model.resource import Resource
 from aclkit.questions.query.lifetimes import lifetimes_of_type, lifetimes_reaching
-from aclkit.rules.decide.any_of_type import TooHardError, authorize_any
-from aclkit.rules.decide.by_resource_type import BadAclPrincipalError
+from aclkit.rules.decide.any_of_type import BadAclPrincipalError, TooHardError, authorize_any
 from aclkit.rules.decide.counterfactual import Case
 from aclkit.rules.decide.handlers import requests_about
 from aclkit.rules.decide.requests import BY_RESOURCE_TYPE, Asker, KafkaRequest, Passage

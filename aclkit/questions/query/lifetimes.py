@@ -10,7 +10,7 @@ from typing import Any, Final
 from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
-from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.patterns.match import reaches
 from aclkit.warehouse.acls_in_force import NAMES
 from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of, acl_sql, behind_acl

@@ -1,23 +1,24 @@
-"""A request, or all principals of a resource → what the other reading of ACLs decides otherwise.
+"""A request, or all principals of a resource → what another reading or broker decides. Pure.
 
 Kafka's brokers and KIP-1042 read some ACLs differently. An answer under one reading shows where the
-other reading decides differently. Pure.
+other reading decides differently, and where the decision depends on the broker.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.brokers import DIFFER, Broker, ranges_by_broker
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics, other_reading
 from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.rules.decide.counterfactual import Case
 from aclkit.rules.decide.rules import ALLOWED, Ruling
-from aclkit.rules.names.symbols import of_host, of_principal
-from aclkit.rules.patterns.identity import index_principals
+from aclkit.rules.names.rows import of_host, of_principal
+from aclkit.rules.patterns.identity import asked_host, index_principals
 from aclkit.rules.patterns.match import has_wildcard, reaches
 
 KIP_NAME: Final = "kip-1042"
@@ -177,3 +178,55 @@ def _is_alike_on(acl: Acl, resource: Resource, ways: tuple[Semantics, Semantics]
 
 def _reached_by(acl: Acl, resource: Resource, ways: tuple[Semantics, Semantics]) -> int:
     return sum(reaches(acl, *resource, way) for way in ways)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByBroker:
+    """How an access from some hosts is decided by brokers that read hosts alike.
+
+    Attributes:
+        hosts: from where.
+        brokers: their numbers.
+        ruling: what they decide.
+    """
+
+    hosts: tuple[str, ...]
+    brokers: tuple[int, ...]
+    ruling: Ruling
+
+
+def rulings_by_broker(
+    case: Case, hosts: Iterable[str], brokers: Iterable[Broker], offset: int
+) -> Iterator[tuple[ByBroker, ByBroker]]:
+    """Yield decisions of brokers that treat ranges as text and of the others, where they differ.
+
+    Args:
+        case: the access, and what decides it.
+        hosts: those of the inventory, which count where the access is from any host.
+        brokers: the newest ones in the log.
+        offset: the state asked about; where it had other brokers, nothing is known.
+    """
+    known = list(brokers)
+    ranges = ranges_by_broker(known)
+    if ranges.state != DIFFER or any(broker.since_offset >= offset for broker in known):
+        return
+    ways = [replace(case, semantics=replace(case.semantics, cidr_hosts=on)) for on in (False, True)]
+    found: dict[tuple[Ruling, Ruling], list[str]] = {}
+    for host in _asked(ways[1], hosts):
+        then, now = (replace(w, request=replace(w.request, host=host)).decide() for w in ways)
+        if then.decision != now.decision:
+            found.setdefault((then, now), []).append(host)
+    for (then, now), names in found.items():
+        alike = tuple(names)
+        yield (
+            ByBroker(hosts=alike, brokers=ranges.without, ruling=then),
+            ByBroker(hosts=alike, brokers=ranges.with_ranges, ruling=now),
+        )
+
+
+def _asked(case: Case, hosts: Iterable[str]) -> list[str]:
+    """Return the host of an access; of one from any host those of the inventory and of ACLs."""
+    if case.request.host != ANY_OTHER:
+        return [case.request.host]
+    named = (asked_host(acl.host, case.semantics) for acl in case.reaching)
+    return sorted({*hosts, *(host for host in named if host is not None)} - {ANY_OTHER})

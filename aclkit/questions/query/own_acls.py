@@ -21,7 +21,8 @@ from aclkit.model.semantics import Semantics
 from aclkit.questions.query.lifetimes import lifetimes_naming
 from aclkit.questions.query.pattern_grants import kind_word, pattern_grants
 from aclkit.rules.decide.counterfactual import Case
-from aclkit.rules.names.extent import ALL
+from aclkit.rules.names.cover import ALL
+from aclkit.rules.patterns.identity import asked_host
 from aclkit.rules.patterns.match import (
     LITERAL,
     host_can_match,
@@ -31,7 +32,6 @@ from aclkit.rules.patterns.match import (
     principal_matches,
     reaches,
 )
-from aclkit.rules.patterns.ranges import asked_host
 from aclkit.warehouse.reader import Tables
 
 MOST_SHOWN: Final = 5

@@ -20,11 +20,10 @@ from aclkit.model.semantics import Semantics
 from aclkit.questions.query.decisions import Decisions
 from aclkit.questions.query.group_rows import ALL_HOSTS
 from aclkit.rules.decide.rules import ALLOWED, DENIED
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.cover import NONE, SOME, UNKNOWN, Extent, find_extent
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.extent import NONE, SOME, UNKNOWN, Extent, find_extent
-from aclkit.rules.names.rows import Row, rows_of
-from aclkit.rules.names.symbols import Symbols
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import Row, Symbols, rows_of
 from aclkit.rules.patterns.identity import index_hosts
 from aclkit.rules.patterns.match import (
     LITERAL,
@@ -56,7 +55,7 @@ class PatternGrant:
         hosts: from where: those with the same decisions, with commas, or ``*``.
         decision: ALLOWED or DENIED.
         extent: on how many of all possible names that match the pattern, see
-            ``rules.names.extent``: DENYs of other ACLs may exclude some.
+            ``rules.names.cover``: DENYs of other ACLs may exclude some.
         reaches: on how many known names.
         names: the first of these.
     """

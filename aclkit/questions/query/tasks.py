@@ -12,7 +12,7 @@ from typing import Final
 
 from aclkit.errors import UsageError
 from aclkit.model.resource import CLUSTER_NAME, WORD_OF_TYPE, Resource
-from aclkit.rules.decide.request_names import AskedRequest, asked_request
+from aclkit.rules.decide.handlers import AskedRequest, asked_request
 
 CLUSTER: Final = Resource("CLUSTER", CLUSTER_NAME)
 

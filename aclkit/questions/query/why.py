@@ -23,7 +23,6 @@ from aclkit.model.principal import parse_principal
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
 from aclkit.questions.query.as_of import Moment, find_moment, read_timeline
-from aclkit.questions.query.by_broker import ByBroker, rulings_by_broker
 from aclkit.questions.query.kafka_requests import read_passages
 from aclkit.questions.query.lifetimes import (
     Lifetime,
@@ -32,22 +31,24 @@ from aclkit.questions.query.lifetimes import (
     lifetimes_near,
 )
 from aclkit.questions.query.names import Unknown, read_hosts, unknown_names
-from aclkit.questions.query.other_reading import Otherwise, decided_otherwise
+from aclkit.questions.query.other_reading import (
+    ByBroker,
+    Otherwise,
+    decided_otherwise,
+    rulings_by_broker,
+)
 from aclkit.questions.query.own_acls import OwnAcls, read_own_acls
-from aclkit.rules.decide.broker_rescan import Ending
-from aclkit.rules.decide.counterfactual import Case, least_allowing_acl
-from aclkit.rules.decide.fit import Fit, fit
-from aclkit.rules.decide.order import Order, WildcardLast
+from aclkit.rules.decide.counterfactual import Case, Fit, fit, least_allowing_acl
+from aclkit.rules.decide.order import Ending, Order, WildcardLast
 from aclkit.rules.decide.requests import KafkaRequest, Passage
 from aclkit.rules.decide.rules import DEFAULT_DENY, SUPER_USER, Ruling, answers
-from aclkit.rules.patterns.identity import index_hosts
+from aclkit.rules.patterns.identity import asked_host, index_hosts
 from aclkit.rules.patterns.match import (
     host_can_match,
     is_any_host,
     principal_matches,
     reaches,
 )
-from aclkit.rules.patterns.ranges import asked_host
 from aclkit.rules.patterns.unmatchable import reasons_never_to_match
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
 from aclkit.warehouse.job_run import PublishedRun

@@ -1,22 +1,240 @@
-"""A decision, or its history → its answer: the verdict, and what would change it. Pure."""
+"""A decision, or its history → its answer: the verdict, its rows, what would change it. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import datetime
 from typing import Final
 
 from aclkit.answer.document import Answer, Command, Heading, Item, Items, Part, Sentence, Table
+from aclkit.answer.rows import as_objects
 from aclkit.kafka.acls.command import kafka_acls_command
+from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.questions.query import words
-from aclkit.questions.query.answer_rows import history_rows, why_rows
-from aclkit.questions.query.history import History
-from aclkit.questions.query.kafka_request_words import passage_lines
-from aclkit.questions.query.reason_words import short_reason
+from aclkit.questions.query.history import History, Interval
+from aclkit.questions.query.names import Unknown, near_object, unknown_note
+from aclkit.questions.query.table_words import short_reason
 from aclkit.questions.query.why import Part as Taking
 from aclkit.questions.query.why import Why
-from aclkit.questions.query.why_json import history_object, why_object
-from aclkit.rules.decide.rules import ALLOWED
+from aclkit.questions.query.words import passage_lines, way_words
+from aclkit.rules.decide.requests import Passage
+from aclkit.rules.decide.rules import ALLOWED, Ruling
+from aclkit.warehouse.result_rows import Rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhyRow:
+    """One ACL of an answer, its columns in their order; without an ACL the decision alone."""
+
+    decision: str
+    rule: str
+    rank: int | None = None
+    permission_type: str | None = None
+    resource_type: str | None = None
+    resource_name: str | None = None
+    pattern_type: str | None = None
+    pattern_match: str | None = None
+    letters_skipped: int | None = None
+    principal: str | None = None
+    principal_match: str | None = None
+    host: str | None = None
+    host_match: str | None = None
+    operation: str | None = None
+    operation_match: str | None = None
+    beaten_by: int | None = None
+    because: str | None = None
+    decision_without: str | None = None
+    rule_without: str | None = None
+    changes_without: bool | None = None
+    added_offset: int | None = None
+    added_at: datetime | None = None
+    acl_id: str | None = None
+
+    @classmethod
+    def of(cls, answer: Why, part: Taking) -> WhyRow:
+        """Return the row of an ACL that takes part."""
+        return cls(
+            decision=answer.ruling.decision,
+            rule=answer.ruling.rule,
+            rank=part.rank,
+            **asdict(part.acl),
+            pattern_match=part.fit.pattern,
+            letters_skipped=part.fit.skipped,
+            principal_match=part.fit.principal,
+            host_match=part.fit.host,
+            operation_match=part.fit.operation,
+            beaten_by=part.beaten_by,
+            because=part.because,
+            decision_without=part.without.decision,
+            rule_without=part.without.rule,
+            changes_without=part.changes,
+            added_offset=part.life.added_offset,
+            added_at=part.life.added_at,
+        )
+
+
+WHY_COLUMNS: Final = tuple(field.name for field in fields(WhyRow))
+HISTORY_COLUMNS: Final = (
+    "as_of", "from_offset", "from_time", "to_offset", "to_time", "decision", "rule", "cause",
+    "start_known", "deciding_acl", "acl_id",
+)  # fmt: skip
+
+
+def why_rows(answer: Why) -> Rows:
+    """Return a row for each ACL of an answer; without any, the decision alone."""
+    found = [WhyRow.of(answer, part) for part in (*answer.acls, *answer.near)]
+    alone = WhyRow(decision=answer.ruling.decision, rule=answer.ruling.rule)
+    return Rows(WHY_COLUMNS, [tuple(asdict(row).values()) for row in found or [alone]])
+
+
+def history_rows(answer: History) -> Rows:
+    """Return a row for each interval in which a decision held, the newest first."""
+    return Rows(HISTORY_COLUMNS, list(_intervals(answer)))
+
+
+def _intervals(answer: History) -> Iterator[tuple[object, ...]]:
+    following: Interval | None = None
+    for interval in reversed(answer.intervals):
+        acl = interval.ruling.acl
+        yield (
+            interval.as_of,
+            interval.from_offset,
+            interval.from_time,
+            following.from_offset if following else None,
+            following.from_time if following else None,
+            interval.ruling.decision,
+            interval.ruling.rule,
+            interval.cause,
+            interval.is_exact,
+            str(acl) if acl else None,
+            acl.acl_id if acl else None,
+        )
+        following = interval
+
+
+def why_object(answer: Why) -> dict[str, object]:
+    """Return the whole answer as one object."""
+    acls, near = (
+        [_without_decision(WhyRow.of(answer, part)) for part in parts]
+        for parts in (answer.acls, answer.near)
+    )
+    least = answer.least
+    return {
+        "sentence": words.why_sentence(answer),
+        **asdict(answer.request),
+        **_ruling_object(answer.ruling),
+        "as_of": answer.moment.offset,
+        "acls": acls,
+        "near": near,
+        "near_count": answer.near_count,
+        "others": {"count": answer.other_count, "principals": list(answer.others)},
+        "other_hosts": [
+            {"hosts": list(hosts), **_ruling_object(ruling)} for hosts, ruling in answer.elsewhere
+        ],
+        "other_reading": [
+            {"preset": one.preset, "host": one.host, **_ruling_object(one.ruling), "words": text}
+            for one, text in zip(answer.otherwise, words.otherwise_sentences(answer), strict=True)
+        ],
+        "by_broker": [
+            {"hosts": list(side.hosts), "brokers": list(side.brokers)} | _ruling_object(side.ruling)
+            for sides in answer.by_broker
+            for side in sides
+        ],
+        "without_denies": _ruling_or_none(answer.without_denies),
+        "without_super_users": _ruling_or_none(answer.not_super),
+        "least_acl": None if least is None else _least_object(least),
+        "never": list(answer.never),
+        **near_object(answer.unknown),
+        "notes": [
+            *_unknown(answer.unknown),
+            *words.why_caveats(answer),
+            *words.why_notes(answer),
+        ],
+        "requests": [_passage_object(answer, passage) for passage in answer.passages],
+        "own_acls_elsewhere": list(map(_acl_object, answer.own.others)),
+        "group_acls": None if answer.own.groups is None else [*map(_acl_object, answer.own.groups)],
+    }
+
+
+def _without_decision(row: WhyRow) -> dict[str, object]:
+    return {name: cell for name, cell in asdict(row).items() if name not in ("decision", "rule")}
+
+
+def _unknown(unknown: Sequence[Unknown]) -> list[str]:
+    return [unknown_note(unknown)] if unknown else []
+
+
+def _passage_object(answer: Why, passage: Passage) -> dict[str, object]:
+    """Return what becomes of a request: by each way what is known of its checks."""
+    return {
+        "request": passage.request.name,
+        "variant": passage.request.variant or None,
+        "result": passage.result,
+        "handler": passage.request.handler,
+        "ways": [
+            {
+                "result": tried.result,
+                "when": tried.way.when or None,
+                "words": way_words(answer, tried),
+                "checks": [
+                    {
+                        "operation": check.operation,
+                        "resource_type": check.resource_type,
+                        "any_resource": check.of_any,
+                        **(_ruling_object(ruling) if ruling else dict.fromkeys(_RULING)),
+                    }
+                    for check, ruling in zip(tried.way.checks, tried.rulings, strict=True)
+                ],
+            }
+            for tried in passage.tried
+        ],
+    }
+
+
+def _acl_object(acl: Acl) -> dict[str, object]:
+    """Return an ACL that takes no part."""
+    return {**asdict(acl), "text": str(acl)}
+
+
+def _least_object(acl: Acl) -> dict[str, object]:
+    """Return an ACL that is not there yet: all but the id."""
+    fields = dict(zip(Acl.__slots__[1:], acl.binding, strict=True))
+    return {**fields, "text": str(acl), "command": kafka_acls_command(acl)}
+
+
+def history_object(answer: History) -> dict[str, object]:
+    """Return the whole answer as one object."""
+    since = answer.since
+    return {
+        "sentence": words.history_sentence(answer),
+        **asdict(answer.request),
+        **_ruling_object(answer.intervals[-1].ruling),
+        "since_offset": since.from_offset,
+        "since_time": since.from_time,
+        "since_known": since.is_exact,
+        "intervals": as_objects(HISTORY_COLUMNS, history_rows(answer).rows),
+        **near_object(answer.unknown),
+        "notes": [*_unknown(answer.unknown), *words.history_notes(answer)],
+    }
+
+
+_RULING: Final = ("decision", "rule", "deciding_acl", "acl_id")
+
+
+def _ruling_object(ruling: Ruling) -> dict[str, object]:
+    return {
+        "decision": ruling.decision,
+        "rule": ruling.rule,
+        "deciding_acl": str(ruling.acl) if ruling.acl else None,
+        "acl_id": ruling.acl_id,
+    }
+
+
+def _ruling_or_none(ruling: Ruling | None) -> dict[str, object] | None:
+    return None if ruling is None else _ruling_object(ruling)
+
 
 _TIME: Final = "%Y-%m-%d %H:%M:%S"
 

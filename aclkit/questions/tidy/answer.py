@@ -11,8 +11,7 @@ from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
-from aclkit.questions.tidy.propose import Proposal, Proposals
-from aclkit.questions.tidy.proven import Proven
+from aclkit.questions.tidy.propose import Proposal, Proposals, Proven
 from aclkit.rules.names.compare import GAINED
 from aclkit.rules.names.tidy import IDLE, MERGED, NEVER, Step
 from aclkit.rules.names.words import opening_words

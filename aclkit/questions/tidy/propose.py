@@ -1,4 +1,4 @@
-"""ACLs and an inventory → globs or prefixes that replace several ALLOWs. Pure.
+"""A state → its tidy form, proven; and globs or prefixes that replace several ALLOWs. Pure.
 
 A proposal changes nothing for known names. Other access that it would open is listed exactly: as
 regions of names, found by comparing the two states for every name.
@@ -6,27 +6,136 @@ regions of names, found by comparing the two states for every name.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.questions.tidy.candidates import candidates
-from aclkit.rules.decide.confirm import Comparison, Decider
-from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.change_regions import RegionChange, openings
+from aclkit.rules.decide.confirm import Comparison, Decider, DisagreementError
+from aclkit.rules.names.compare import Difference, compare
 from aclkit.rules.names.cover import covers
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.overlap_index import OverlapIndex
-from aclkit.rules.names.question import Question
+from aclkit.rules.names.question import Budget, Question
 from aclkit.rules.names.redundancy import covered_names
-from aclkit.rules.names.rows import Row, Rules, rows_of
-from aclkit.rules.names.symbols import EVERYTHING, RUN, is_plain, start_of
-from aclkit.rules.names.tidy import Reasons, no_reasons, tidy
-from aclkit.rules.patterns.match import GLOB, effective_pattern_type, has_wildcard
+from aclkit.rules.names.region import RegionChange, openings
+from aclkit.rules.names.rows import EVERYTHING, RUN, Row, Rules, is_plain, rows_of, start_of
+from aclkit.rules.names.tidy import Reasons, Tidy, no_reasons, tidy
+from aclkit.rules.patterns.match import GLOB, PREFIXED, effective_pattern_type, has_wildcard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proven:
+    """A tidy form, and what its proof came to.
+
+    Attributes:
+        found: the tidy form.
+        proof: what differs: nothing, or it is not known.
+        searching: what was spent on finding it,
+        proving: and on its proof.
+    """
+
+    found: Tidy
+    proof: Difference
+    searching: Budget
+    proving: Budget
+
+
+def tidy_proven(
+    rules: Rules,
+    budget: Budget,
+    *,
+    reasons: Reasons = no_reasons,
+    idle_denies: bool = False,
+    keep_operations: bool = False,
+) -> Proven:
+    """Find the tidy form of a state, and compare the two for every name; see ``tidy``.
+
+    At most half of the budget is for the search: what that leaves is worth nothing without proof.
+
+    Raises:
+        DisagreementError: they do not decide alike, which is a defect of aclkit.
+    """
+    searching = replace(budget, total=budget.total // 2)
+    found = tidy(
+        rules,
+        searching,
+        reasons=reasons,
+        idle_denies=idle_denies,
+        keep_operations=keep_operations,
+    )
+    proving = replace(budget, total=budget.total - searching.states)
+    proof = compare(replace(rules, acls=found.before), replace(rules, acls=found.after), proving)
+    for change in proof.changes:
+        cell = change.cell
+        raise DisagreementError(
+            f"The tidied ACLs should decide the same, but in the proof {cell.principal.name} "
+            f"{change.kind} {cell.operation} on {cell.resource_type} {change.name!r} from "
+            f"{cell.host.name}. Nothing is printed. Please report this."
+        )
+    return Proven(found=found, proof=proof, searching=searching, proving=proving)
+
+
+MOST_NAMES: Final = 60
+MOST_OF_A_CELL: Final = 40
+"""So many names are paired, and so many of what that gives are looked at: the most frequent."""
+
+_SEPARATOR: Final = re.compile(r"([._-])")
+_MOST_STARS: Final = 3
+
+
+def candidates(texts: Iterable[str], pattern_type: str) -> list[str]:
+    """Return the names of patterns of a type that some texts have in common, at most so many.
+
+    A text is a name, or a glob that stands for a prefix.
+    """
+    some = sorted(set(texts))[:MOST_NAMES]
+    found: Counter[str] = Counter()
+    for one, other in combinations(some, 2):
+        found.update(_of_pair(one, other) if pattern_type == GLOB else _starts(one, other))
+    wanted = (name for name in found if pattern_type == PREFIXED or _is_glob(name))
+    return sorted(wanted, key=lambda name: (-found[name], name))[:MOST_OF_A_CELL]
+
+
+def _of_pair(one: str, other: str) -> set[str]:
+    """Return what two names have in common part by part, and at both ends.
+
+    >>> sorted(_of_pair("pay.a1.log", "pay.a2.log"))
+    ['pay.*.log', 'pay.a*.log']
+    """
+    start = _common_start(one, other).rstrip("*")
+    rest = [one[len(start) :][::-1], other[len(start) :][::-1]]
+    found = {f"{start}*{_common_start(*rest)[::-1].lstrip('*')}"}
+    parts, others = _SEPARATOR.split(one), _SEPARATOR.split(other)
+    if len(parts) == len(others) and parts[1::2] == others[1::2]:
+        alike = (p if p == q else "*" for p, q in zip(parts, others, strict=True))
+        found.add("".join(alike))
+    return found
+
+
+def _starts(one: str, other: str) -> set[str]:
+    """Return the letters with which two names begin, whole parts of them, and all of them."""
+    start = _common_start(one, other).rstrip("*")
+    ends = {0, len(start), *(found.end() for found in _SEPARATOR.finditer(start))}
+    return {start[:end] for end in ends} - {""}
+
+
+def _common_start(one: str, other: str) -> str:
+    pairs = zip(one, other, strict=False)
+    end = next((at for at, (p, q) in enumerate(pairs) if p != q), min(len(one), len(other)))
+    return one[:end]
+
+
+def _is_glob(name: str) -> bool:
+    """Whether a name has stars, not too many, and something else."""
+    return 0 < name.count("*") <= _MOST_STARS and any(letter not in "*._-" for letter in name)
+
 
 LEAST: Final = 3
 """ACLs that a proposal has to make needless."""

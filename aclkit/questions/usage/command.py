@@ -15,7 +15,7 @@ from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
 from aclkit.model.phrases import number_of
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, Semantics
-from aclkit.questions.query.timeline import note_on_settings
+from aclkit.questions.query.as_of import note_on_settings
 from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.coverage import Coverage, describe

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from aclkit.model.facts import LISTING, SNAPSHOT, WRITTEN
 from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.pipeline.replay.ranges import Range
+from aclkit.questions.query.as_of import Settings, draw_timeline
 from aclkit.questions.query.lifetimes import LIFETIME_COLUMNS, lifetime_of
 from aclkit.questions.query.run_order import (
     SETTING_COLUMNS,
@@ -19,7 +20,6 @@ from aclkit.questions.query.run_order import (
     in_order,
     settings_in_order,
 )
-from aclkit.questions.query.timeline import Settings, draw_timeline
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.frames import collect_rows
 from aclkit.questions.usage.past import ClusterPast, build_past

@@ -17,13 +17,13 @@ from aclkit.kafka.authorizer.audit import Wording, rule_text
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.model.cidr import Range, any_other_in, parse_range
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
+from aclkit.questions.query.as_of import Settings, Timeline
 from aclkit.questions.query.history import fold_access
 from aclkit.questions.query.lifetimes import Lifetime
-from aclkit.questions.query.timeline import Settings, Timeline
 from aclkit.questions.usage.clock import Span, to_micros
 from aclkit.rules.decide.rules import Ruling, answers
+from aclkit.rules.patterns.identity import ranges_holding
 from aclkit.rules.patterns.match import range_of_host
-from aclkit.rules.patterns.ranges import ranges_holding
 from aclkit.rules.patterns.trie import PatternIndex
 
 BEGINNING: Final = -(2**62)

@@ -16,16 +16,15 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.cidr import Range
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
-from aclkit.rules.decide.broker_rescan import BrokerRescan
-from aclkit.rules.decide.order import Order
+from aclkit.rules.decide.order import BrokerRescan, Order
 from aclkit.rules.decide.rules import Ruling, answers, conclude
+from aclkit.rules.patterns.identity import ranges_holding
 from aclkit.rules.patterns.match import (
     has_wildcard,
     is_any_host,
     names_exactly,
     range_of_host,
 )
-from aclkit.rules.patterns.ranges import ranges_holding
 from aclkit.rules.patterns.trie import PatternTrie
 
 _Pattern = tuple[str, str, str]

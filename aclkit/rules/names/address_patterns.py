@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from aclkit.model.cidr import IPV4, Address, Range
-from aclkit.rules.names.symbols import ONE_BUT_COLON, RUN, Symbols, range_of
+from aclkit.rules.names.rows import ONE_BUT_COLON, RUN, Symbols, range_of
 
 MOST_ROWS: Final = 20_000
 """A question that needs more rows than that is not asked."""

@@ -14,12 +14,19 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import Semantics
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import Classes, NameClass, classes_of_hosts, classes_of_principals
 from aclkit.rules.names.cover import covers, is_plainly_covered, near_to
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.rows import Row, Rules, reads_alike, rows_of
-from aclkit.rules.names.symbols import Symbols, start_of, start_of_pattern
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import (
+    Row,
+    Rules,
+    Symbols,
+    reads_alike,
+    rows_of,
+    start_of,
+    start_of_pattern,
+)
 
 BOTH, BEFORE, AFTER = 0, 1, 2
 """In which state something is."""

@@ -12,13 +12,12 @@ from typing import Final, NamedTuple
 from aclkit.model.acl_words import operations_words, power_of
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, listed
-from aclkit.rules.names.change_regions import Party, RegionChange, parties
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.question import Question
-from aclkit.rules.names.region import Region
-from aclkit.rules.names.symbols import EVERYTHING, is_plain
+from aclkit.rules.names.region import Party, Region, RegionChange, parties
+from aclkit.rules.names.rows import EVERYTHING, is_plain
 from aclkit.rules.names.words import host_words, principal_words, region_words
 
 MARKS: Final = {GAINED: "+", LOST: "-"}

@@ -15,12 +15,10 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.cells import AFTER, BEFORE, AskedCell, Cell, CellsOfType, Defaults, Patterns
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.question import Found
-from aclkit.rules.names.rows import Rules
-from aclkit.rules.names.symbols import Symbols
+from aclkit.rules.names.question import Budget, Found
+from aclkit.rules.names.rows import Rules, Symbols
 from aclkit.rules.names.target import Classifier
 
 GAINED: Final = "gained"

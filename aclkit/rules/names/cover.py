@@ -1,4 +1,4 @@
-"""Patterns and a domain → do some cover another, do two share a name: for every name. Pure.
+"""Patterns and a domain → do some cover another, do two share a name; are all allowed. Pure.
 
 Unlike containment of one pattern in one other, this sees what several cover together only, and it
 knows which names are possible: ``?*`` covers every topic, because no topic's name is empty.
@@ -9,12 +9,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.domain import Domain
-from aclkit.rules.names.question import Found
-from aclkit.rules.names.symbols import EVERYTHING, RUN, Symbols, range_of
+from aclkit.rules.names.question import Budget, Found
+from aclkit.rules.names.rows import EVERYTHING, RUN, Symbols, range_of
 from aclkit.rules.names.target import Classifier
 
 LEFT: Final = "left"
@@ -97,3 +96,68 @@ def near_to(starts: Collection[str]) -> Callable[[str], bool]:
         return any(start[:end] in ends for end in range(len(start)))
 
     return cache(is_near)
+
+
+ALL: Final = "all"
+SOME: Final = "some"
+NONE: Final = "none"
+UNKNOWN: Final = "unknown"
+
+
+class Extent(NamedTuple):
+    """How many of some names are allowed, proven for every one of them.
+
+    Attributes:
+        word: ``ALL``, ``SOME``, ``NONE``; ``UNKNOWN`` where the budget ended first.
+        allowed: the shortest name that is allowed, None where none was found.
+        denied: the shortest that is denied, in the same way.
+    """
+
+    word: str
+    allowed: str | None = None
+    denied: str | None = None
+
+
+def find_extent(
+    within: Iterable[Symbols],
+    allow: Iterable[Symbols],
+    deny: Iterable[Symbols],
+    domain: Domain,
+    budget: Budget,
+    *,
+    but: Iterable[Symbols] = (),
+    anybody: Iterable[Symbols] | None = None,
+) -> Extent:
+    """Ask of how many names that match a pattern a request is allowed.
+
+    Args:
+        within: a name matches one of these,
+        allow: of the ALLOWs that answer the request,
+        deny: of the DENYs that do.
+        domain: the names there are.
+        budget: what may be spent.
+        but: a name matches none of these.
+        anybody: of all ACLs, where what none of them reaches is allowed.
+    """
+    groups = [within, but, allow, deny, () if anybody is None else anybody]
+    found = budget.find(groups, domain, _sides(is_open=anybody is not None))
+    allowed, denied = found.names.get(ALL), found.names.get(NONE)
+    if allowed is not None and denied is not None:
+        return Extent(SOME, allowed, denied)
+    if not found.is_complete:
+        return Extent(UNKNOWN, allowed, denied)
+    return Extent(NONE if allowed is None else ALL, allowed, denied)
+
+
+@cache
+def _sides(*, is_open: bool) -> Classifier:
+    def sort(flags: int) -> str | None:
+        is_within, is_out, is_allow, is_deny, is_reached = (bool(flags >> at & 1) for at in _GROUPS)
+        if not is_within or is_out:
+            return None
+        return ALL if not is_deny and (is_allow or (is_open and not is_reached)) else NONE
+
+    return Classifier(len(_GROUPS), sort)
+
+
+_GROUPS: Final = range(5)

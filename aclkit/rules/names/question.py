@@ -15,6 +15,9 @@ leads to no class still looked for. So the walk sees decisions, not sets of patt
 states where all sets of the same patterns would be millions. It is exact; but patterns with several
 runs of one group can need exponentially many states (whether a union of them matches everything is
 PSPACE-hard), so a budget ends it, and then it reports that it is not complete.
+
+A budget counts states and never seconds, so the same input gets the same answer on every machine
+and under any load.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from typing import Final, NamedTuple
 from aclkit.model.cidr import Range
 from aclkit.rules.names.address_patterns import MOST_ROWS, count_rows, spelled
 from aclkit.rules.names.domain import Domain
-from aclkit.rules.names.symbols import (
+from aclkit.rules.names.rows import (
     ONE_BUT_COLON,
     ONE_BUT_STAR,
     RUN,
@@ -38,7 +41,7 @@ from aclkit.rules.names.symbols import (
 )
 from aclkit.rules.names.target import Target
 
-BUDGET: Final = 50_000
+STATES_OF_A_QUESTION: Final = 50_000
 """States of one question; a second or two where each of them has many letters."""
 
 _NOWHERE: Final = -1
@@ -67,23 +70,16 @@ class _State(NamedTuple):
     places: int
 
 
-@dataclass(slots=True)
-class _SearchNode:
-    """A visited state with its predecessor, from which a witness is spelled."""
+_Steps = Mapping[_State, tuple[_State, str] | None]
+"""Visited state → the one before it and the letter between them, by which a name is spelled."""
 
-    state: _State
-    before: _SearchNode | None
-    letter: str
-    length: int
 
-    @property
-    def name(self) -> str:
-        letters: list[str] = []
-        node: _SearchNode | None = self
-        while node is not None:
-            letters.append(node.letter)
-            node = node.before
-        return "".join(reversed(letters))
+def _name_of(state: _State, steps: _Steps) -> str:
+    letters: list[str] = []
+    while (step := steps[state]) is not None:
+        state, letter = step
+        letters.append(letter)
+    return "".join(reversed(letters))
 
 
 @dataclass(slots=True)
@@ -249,7 +245,7 @@ class Question:
         if not self._ranges:
             self._groups.clear()
 
-    def find(self, aim: Target, budget: int = BUDGET) -> Found:
+    def find(self, aim: Target, budget: int = STATES_OF_A_QUESTION) -> Found:
         """Look for the shortest name of each class of an aim.
 
         The same question is answered in the same number of states on every machine.
@@ -268,26 +264,27 @@ class Question:
         if first is None:
             return Found(found, is_complete=True, states=0)
         start = _State(domain.start, *first)
-        seen, ways = {start}, deque([_SearchNode(start, None, "", 0)])
+        steps: dict[_State, tuple[_State, str] | None] = {start: None}
+        ways = deque([(start, 0)])
         while ways:
-            way = ways.popleft()
-            if domain.accepts(way.state.domain):
-                kind = aim.class_of(self._flags(way.state))
+            at, length = ways.popleft()
+            if domain.accepts(at.domain):
+                kind = aim.class_of(self._flags(at))
                 if kind is not None and kind not in found:
-                    found[kind] = way.name
+                    found[kind] = _name_of(at, steps)
                     if aim.is_reached(found.keys()):
                         break
-            if domain.longest is not None and way.length >= domain.longest:
+            if domain.longest is not None and length >= domain.longest:
                 continue
-            for letter, after in self._letters(way.state):
-                state = self._step(way.state, letter, after, aim, found)
-                if state is None or state in seen:
+            for letter, after in self._letters(at):
+                state = self._step(at, letter, after, aim, found)
+                if state is None or state in steps:
                     continue
-                if len(seen) >= budget:
-                    return Found(found, is_complete=False, states=len(seen))
-                seen.add(state)
-                ways.append(_SearchNode(state, way, letter, way.length + 1))
-        return Found(found, is_complete=True, states=len(seen))
+                if len(steps) >= budget:
+                    return Found(found, is_complete=False, states=len(steps))
+                steps[state] = at, letter
+                ways.append((state, length + 1))
+        return Found(found, is_complete=True, states=len(steps))
 
     def flags_of(self, name: str) -> int:
         """Return the groups that match one name, as bits."""
@@ -387,3 +384,44 @@ class Question:
 
 def _put(bits: dict[str, int], letter: str, bit: int) -> None:
     bits[letter] = bits.get(letter, 0) | bit
+
+
+STATES_OF_A_COMMAND: Final = 5_000_000
+
+
+@dataclass(slots=True)
+class Budget:
+    """What is left, and what was asked so far.
+
+    Attributes:
+        per_question: states that one question may take.
+        total: states that all questions may take together.
+        questions: how many were asked.
+        states: how many states they took.
+        ended: how many of them it ended before all was known.
+        is_spent: what is for all of them together ended one.
+    """
+
+    per_question: int = STATES_OF_A_QUESTION
+    total: int = STATES_OF_A_COMMAND
+    questions: int = 0
+    states: int = 0
+    ended: int = 0
+    is_spent: bool = False
+
+    @property
+    def to_raise(self) -> str:
+        """The option of a command with which it would know more."""
+        return "--budget-total" if self.is_spent else "--budget"
+
+    def find(
+        self, groups: Sequence[Iterable[Symbols]], domain: Domain, aim: Target, *, weight: int = 1
+    ) -> Found:
+        """Ask a question with what is left; each of its states counts as so many."""
+        left = min(self.per_question, self.total - self.states)
+        found = Question(groups, domain).find(aim, max(left, 0) // weight)
+        self.questions += 1
+        self.states += found.states * weight
+        self.ended += not found.is_complete
+        self.is_spent |= not found.is_complete and left < self.per_question
+        return found

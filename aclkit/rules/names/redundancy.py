@@ -18,8 +18,7 @@ from aclkit.rules.names.cells import Cell
 from aclkit.rules.names.cover import LEFT, covers, is_plainly_covered
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.overlap_index import OverlapIndex, Who, by_id
-from aclkit.rules.names.rows import Row, operations_of, operations_to_come
-from aclkit.rules.names.symbols import Symbols, is_plain
+from aclkit.rules.names.rows import Row, Symbols, is_plain, operations_of, operations_to_come
 
 Counts = Callable[[Row], bool]
 """Which of the others count."""

@@ -1,17 +1,132 @@
-"""ACLs → rows of symbols, each with what it answers. Pure."""
+"""ACLs → rows of symbols, each with what it answers. Pure.
+
+A resource pattern, a principal and a host all become rows of symbols (letters, any one letter, any
+run of letters), and from there on only these count: which type a pattern was of and how its text
+was read is settled here. ``aclkit.rules.patterns.match`` is the specification.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl
+from aclkit.model.cidr import Range, parse_range
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
+from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.rules.names.symbols import Symbols, of_host, of_pattern, of_principal
-from aclkit.rules.patterns.match import effective_pattern_type
+from aclkit.rules.patterns.match import (
+    GLOB,
+    LITERAL,
+    PREFIXED,
+    effective_pattern_type,
+    has_wildcard,
+    is_any_host,
+    range_of_host,
+)
+
+Symbols = tuple[str, ...]
+"""A pattern: a symbol of one character is that letter, a longer one a wildcard or a range."""
+
+RUN: Final = "any run"
+ONE: Final = "any one"
+RUN_BUT_COLON: Final = "any run without a colon"
+ONE_BUT_COLON: Final = "any one but a colon"
+ONE_BUT_STAR: Final = "any one but a star"
+_ADDRESS_IN: Final = "any address in "
+
+EVERYTHING: Final[Symbols] = (RUN,)
+
+_STARS: Final = re.compile(r"\*+")
+_WILDCARD: Final = re.compile(r"[*?]")
+_ALL_BUT_LONG_STARS: Final[tuple[Symbols, ...]] = ((), ("*",), (ONE_BUT_STAR, RUN))
+
+
+def of_pattern(
+    resource_type: str, pattern_type: str, name: str, semantics: Semantics
+) -> tuple[Symbols, ...]:
+    """Write a resource pattern as symbols; it matches what one of the rows matches.
+
+    There is one row, but under ``wildcard_defect``: LITERAL ``*`` misses longer names that begin
+    with ``*`` there. No topic begins so.
+    """
+    kind = effective_pattern_type(pattern_type, semantics)
+    if kind == PREFIXED:
+        return ((*name, RUN),)
+    if kind == LITERAL and name == "*":
+        misses = semantics.wildcard_defect and resource_type != "TOPIC"
+        return _ALL_BUT_LONG_STARS if misses else (EVERYTHING,)
+    return (_of_glob(name, ONE, RUN) if kind == GLOB else tuple(name),)
+
+
+def of_principal(text: str, semantics: Semantics) -> Symbols | None:
+    """Write an ACL's principal as symbols, or None where it matches no principal.
+
+    Type and name are globs of their own under ``identity_globs``, and a type holds no colon.
+    """
+    if text == WILDCARD_PRINCIPAL:
+        return EVERYTHING
+    parts = split_principal(text)
+    if parts is None:
+        return None
+    kind, name = parts
+    if not semantics.identity_globs:
+        return tuple(text)
+    if not kind.strip("*") and not name.strip("*"):
+        return EVERYTHING
+    return (*_of_part(kind, ONE_BUT_COLON, RUN_BUT_COLON), ":", *_of_part(name, ONE, RUN))
+
+
+def of_host(text: str, semantics: Semantics) -> Symbols:
+    """Write an ACL's host as symbols; a range is one symbol, the same for all its texts."""
+    if is_any_host(text, semantics):
+        return EVERYTHING
+    meant = range_of_host(text, semantics)
+    if meant is not None:
+        return (f"{_ADDRESS_IN}{meant}",)
+    return _of_part(text, ONE, RUN) if semantics.identity_globs else tuple(text)
+
+
+def range_of(symbols: Symbols) -> Range | None:
+    """Return the range that a host's symbols are, None where they are none."""
+    is_range = len(symbols) == 1 and symbols[0].startswith(_ADDRESS_IN)
+    return parse_range(symbols[0].removeprefix(_ADDRESS_IN)) if is_range else None
+
+
+def is_plain(symbols: Symbols) -> bool:
+    """Whether a pattern matches one name only, which is then its letters."""
+    return all(len(symbol) == 1 for symbol in symbols)
+
+
+def start_of(symbols: Symbols) -> str:
+    """Return the letters with which all names begin that a pattern matches."""
+    end = next((n for n, symbol in enumerate(symbols) if len(symbol) > 1), len(symbols))
+    return "".join(symbols[:end])
+
+
+def start_of_pattern(pattern_type: str, name: str, semantics: Semantics) -> str:
+    """Return the letters with which all names begin that a resource pattern matches.
+
+    The same as ``start_of`` its symbols, without making these.
+    """
+    kind = effective_pattern_type(pattern_type, semantics)
+    if kind == GLOB:
+        return _WILDCARD.split(name, maxsplit=1)[0]
+    return "" if kind == LITERAL and name == "*" else name
+
+
+def _of_part(text: str, one: str, run: str) -> Symbols:
+    return _of_glob(text, one, run) if has_wildcard(text) else tuple(text)
+
+
+def _of_glob(glob: str, one: str, run: str) -> Symbols:
+    """Write a glob as symbols: the empty one is ``*``, and a run of stars is one star."""
+    wildcards = {"*": run, "?": one}
+    return tuple(wildcards.get(letter, letter) for letter in _STARS.sub("*", glob or "*"))
+
 
 LATER: Final = "(an operation to come)"
 """What a later Kafka may ask for: ALL answers it too, so that only ALL stands in for ALL."""

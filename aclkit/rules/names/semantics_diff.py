@@ -16,14 +16,12 @@ from typing import Final, NamedTuple
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import Semantics
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.cells import AFTER, BEFORE, Cell, Defaults
 from aclkit.rules.names.compare import GAINED, CellChange, Difference, changes_between
 from aclkit.rules.names.cover import SHARED
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.question import Found
-from aclkit.rules.names.rows import Row, Rules, reads_alike, rows_of
-from aclkit.rules.names.symbols import Symbols
+from aclkit.rules.names.question import Budget, Found
+from aclkit.rules.names.rows import Row, Rules, Symbols, reads_alike, rows_of
 from aclkit.rules.names.target import Classifier
 from aclkit.rules.patterns.match import host_can_match
 

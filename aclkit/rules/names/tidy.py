@@ -13,11 +13,19 @@ from typing import Final, NamedTuple
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.overlap_index import OverlapIndex
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.redundancy import Leftover, find_cover, is_idle, is_reached_by_others
-from aclkit.rules.names.rows import Row, Rules, operations_of, operations_to_come, rows_of
-from aclkit.rules.names.symbols import EVERYTHING, is_plain, start_of
+from aclkit.rules.names.rows import (
+    EVERYTHING,
+    Row,
+    Rules,
+    is_plain,
+    operations_of,
+    operations_to_come,
+    rows_of,
+    start_of,
+)
 
 COVERED: Final = "covered"
 MERGED: Final = "merged"

@@ -11,13 +11,11 @@ from typing import Final
 from aclkit.model.acl_words import quoted, type_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.phrases import few, listed, number_of
-from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.change_regions import Party, RegionChange, fold
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import GAINED, LOST, Difference
-from aclkit.rules.names.region import Region
-from aclkit.rules.names.semantics_diff import SemanticsChange
-from aclkit.rules.names.symbols import (
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.region import Party, Region, RegionChange, fold
+from aclkit.rules.names.rows import (
     EVERYTHING,
     ONE,
     ONE_BUT_COLON,
@@ -28,6 +26,7 @@ from aclkit.rules.names.symbols import (
     is_plain,
     range_of,
 )
+from aclkit.rules.names.semantics_diff import SemanticsChange
 
 _WILDCARDS: Final = {ONE: "?", ONE_BUT_COLON: "?", ONE_BUT_STAR: "?", RUN: "*", RUN_BUT_COLON: "*"}
 _FEW: Final = 3

@@ -12,24 +12,21 @@ from functools import cache
 
 import pytest
 
-from aclkit.audit.findings.any_host import find_any_host
 from aclkit.audit.findings.audit_input import AuditInput, Life
-from aclkit.audit.findings.deny_leaves_describe import find_deny_leaves_describe
+from aclkit.audit.findings.denies import find_deny_leaves_describe, find_overridden
 from aclkit.audit.findings.escalation import find_escalations
-from aclkit.audit.findings.open_to_everyone import find_open_to_everyone
-from aclkit.audit.findings.over_broad import find_over_broad
-from aclkit.audit.findings.overridden import find_overridden
-from aclkit.audit.findings.public_access import find_public_access
-from aclkit.audit.findings.read_without_group import find_read_without_group
+from aclkit.audit.findings.public_access import find_any_host, find_public_access
 from aclkit.audit.findings.registry import find_all
 from aclkit.audit.findings.removable import find_removable
+from aclkit.audit.findings.required_pairs import find_read_without_group
+from aclkit.audit.findings.too_much import find_open_to_everyone, find_over_broad
 from aclkit.audit.findings.unknown import find_unknown, notes_on, staying
 from aclkit.model.acl import Acl, Request
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings, Semantics
 from aclkit.rules.decide.rules import answers
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import classes_of_hosts, classes_of_principals
-from aclkit.rules.names.symbols import of_host, of_principal
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import of_host, of_principal
 from aclkit.rules.patterns.match import reaches
 from aclkit.rules.patterns.unmatchable import can_match
 from tests.audit.findings.auditing import audit_of, subjects

@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from aclkit.audit.findings.audit_input import Life
-from aclkit.audit.findings.inherited_access import find_inherited_access
-from aclkit.audit.findings.orphan_principal import find_orphan_principals
-from aclkit.audit.findings.orphan_resource import find_orphan_resources
+from aclkit.audit.findings.left_over import (
+    find_inherited_access,
+    find_orphan_principals,
+    find_orphan_resources,
+)
 from aclkit.model.semantics import BrokerSettings
 from tests.audit.findings.auditing import audit_of, subjects
 from tests.factories import acl

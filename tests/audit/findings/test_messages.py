@@ -7,8 +7,8 @@ import re
 import pytest
 
 from aclkit.audit.findings.audit_input import Life
+from aclkit.audit.findings.ranges import SLEEPING_RANGE
 from aclkit.audit.findings.registry import KINDS, find_all, find_readings
-from aclkit.audit.findings.sleeping_range import SLEEPING_RANGE
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from aclkit.audit.findings.audit_input import AuditInput, Life
-from aclkit.audit.findings.broker_settings_differ import BROKER_SETTINGS_DIFFER
-from aclkit.audit.findings.reading_changed import READING_CHANGED
 from aclkit.audit.findings.readings import DUPLICATE_ACL, READS_DIFFERENTLY, UNKNOWN_CODE
 from aclkit.audit.findings.registry import KINDS, REGISTRY, Finder, find_all
-from aclkit.audit.findings.super_users_unknown import SUPER_USERS_UNKNOWN
+from aclkit.audit.findings.settings import (
+    BROKER_SETTINGS_DIFFER,
+    READING_CHANGED,
+    SUPER_USERS_UNKNOWN,
+)
 from aclkit.model.acl import Acl
 from aclkit.model.findings import EVERY_NAME, INVENTORY, SEVERITIES
 from aclkit.model.log_findings import (

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aclkit.audit.findings.overridden import find_overridden
-from aclkit.audit.findings.redundant import find_redundant
-from aclkit.audit.findings.shadowed import find_shadowed
+from aclkit.audit.findings.denies import find_overridden
+from aclkit.audit.findings.redundant import find_redundant, find_shadowed
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.acl_words import acl_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE

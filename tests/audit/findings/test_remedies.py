@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 
 from aclkit.audit.findings.audit_input import AuditInput
-from aclkit.audit.findings.redundant import find_redundant
+from aclkit.audit.findings.redundant import find_redundant, find_shadowed
 from aclkit.audit.findings.registry import find_all
-from aclkit.audit.findings.shadowed import find_shadowed
 from aclkit.model.semantics import KAFKA
 from aclkit.rules.decide.confirm import Comparison
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from tests.audit.findings.auditing import audit_of
 from tests.audit.findings.test_every_name import systems

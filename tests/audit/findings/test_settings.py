@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
+from aclkit.audit.findings.settings import find_super_users_unknown
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.semantics import BrokerSettings
 

@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from aclkit.audit.findings.brokers_disagree import find_brokers_disagree
+from aclkit.audit.findings.ranges import find_brokers_disagree, find_sleeping_ranges
 from aclkit.audit.findings.registry import find_all
-from aclkit.audit.findings.sleeping_range import find_sleeping_ranges
 from aclkit.audit.findings.unknown import find_unknown, notes_on
 from aclkit.model.acl_words import acl_words
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from tests.audit.findings.auditing import audit_of, subjects
 from tests.factories import acl
 from tests.rules.names.world import acl as read_acl

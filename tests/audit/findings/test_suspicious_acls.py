@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aclkit.audit.findings.differences import PLAIN, odd_texts, read_suspicious_acls
 from aclkit.audit.findings.readings import reads_differently
 from aclkit.audit.findings.registry import find_readings
-from aclkit.audit.findings.suspicious_acls import PLAIN, odd_texts, read_suspicious_acls
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.pipeline.inventory.survey import Texts

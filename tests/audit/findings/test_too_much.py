@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from aclkit.audit.findings.any_host import find_any_host
 from aclkit.audit.findings.audit_input import Life
-from aclkit.audit.findings.glob_lookalike import find_glob_lookalikes
-from aclkit.audit.findings.open_to_everyone import find_open_to_everyone
-from aclkit.audit.findings.over_broad import find_over_broad
-from aclkit.audit.findings.read_without_group import find_read_without_group
-from aclkit.audit.findings.transactional_without_write import find_transactional_without_write
+from aclkit.audit.findings.never_matches import find_glob_lookalikes
+from aclkit.audit.findings.public_access import find_any_host
+from aclkit.audit.findings.required_pairs import (
+    find_read_without_group,
+    find_transactional_without_write,
+)
+from aclkit.audit.findings.too_much import find_open_to_everyone, find_over_broad
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.acl_words import acl_words
 from aclkit.model.semantics import KAFKA, BrokerSettings

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from aclkit.audit.reports import gather_heat as heat_maps
+from aclkit.audit.reports import heat as heat_maps
 from aclkit.audit.reports.heat import prefix_of
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.operation import OPERATIONS_OF_TYPE, USE_OF_OPERATION, USES

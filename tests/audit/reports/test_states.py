@@ -15,7 +15,6 @@ from jsonschema import Draft7Validator
 from aclkit.audit.alerts.alerts import MOST_FINDINGS, alert_of, is_alarming, render_alert
 from aclkit.audit.findings.baseline import Known, Mute, classify
 from aclkit.audit.reports.render import FORMATS, render
-from aclkit.audit.reports.states import with_states
 from tests.audit.reports.made import HOSTILE, IMAGE, finding, report
 from tests.audit.reports.sarif_schema import SCHEMA
 
@@ -44,7 +43,7 @@ MUTES = [mute(MUTED, date(2026, 12, 31)), mute(LATE, date(2026, 1, 1))]
 def judged_report(*found, baseline=BASELINE, mutes=MUTES, **fields):
     made = report(*found, **fields)
     judged = classify(found, baseline, mutes, TODAY)
-    return replace(made, summary=with_states(made.summary, judged))
+    return replace(made, summary=made.summary.with_states(judged))
 
 
 def all_states():

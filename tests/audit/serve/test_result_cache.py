@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from aclkit.audit.serve import heat, result_cache
+from aclkit.audit.serve import drawings, result_cache
 from aclkit.audit.serve.answers import PAGES, Answers
 from aclkit.audit.serve.result_cache import CachedTables, ResultCache
 from aclkit.audit.serve.snapshot import LatestSnapshot, Reading
@@ -100,8 +100,10 @@ def test_near_names_of_an_unknown_one_are_looked_for_once(snapshot, monkeypatch,
 
 
 def test_heat_maps_are_counted_once_a_run(snapshot, monkeypatch):
-    counted, count = [], heat.gather_heat
-    monkeypatch.setattr(heat, "gather_heat", lambda *asked: counted.append(asked) or count(*asked))
+    counted, count = [], drawings.gather_heat
+    monkeypatch.setattr(
+        drawings, "gather_heat", lambda *asked: counted.append(asked) or count(*asked)
+    )
     shown = [
         PAGES["/heat"](Answers(), Reading.of(snapshot, snapshot.cursor(), small.CLUSTER), {}).holds[
             "tables"

@@ -16,7 +16,7 @@ from aclkit.kafka.authorizer.errors import (
     PolicyViolationError,
     ReadOnlyError,
 )
-from aclkit.kafka.authorizer.source import Loaded
+from aclkit.kafka.authorizer.state import Loaded
 from aclkit.model.filter import (
     AccessControlEntryFilter,
     AclBindingFilter,

@@ -10,7 +10,7 @@ import pytest
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.kafka.authorizer import Authorizer
 from aclkit.kafka.authorizer.errors import AuthorizerClosedError, AuthorizerNotReadyError
-from aclkit.kafka.authorizer.source import Loaded
+from aclkit.kafka.authorizer.state import Loaded
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from tests.factories import acl
 from tests.kafka.authorizer.asking import CLIENTS, CONTROLLER, SERVER, action, answer, context

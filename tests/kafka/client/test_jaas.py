@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.errors import UsageError
-from aclkit.kafka.client.jaas import _tokens, parse_jaas
+from aclkit.kafka.client.config import _tokens, parse_jaas
 
 
 def options(text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aclkit.errors import UsageError
-from aclkit.kafka.client.providers import resolve_variables
+from aclkit.kafka.client.properties import resolve_variables
 
 PACKAGE = "org.apache.kafka.common.config.provider."
 

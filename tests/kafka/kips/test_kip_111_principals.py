@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.cli.principal_options import builder_of
+from aclkit.cli.settings_options import builder_of
 from aclkit.kafka.authorizer import Authorizer, RequestContext
 from aclkit.kafka.principals.load import principal_of
 from aclkit.kafka.principals.principal import ChannelPrincipal, KafkaPrincipal

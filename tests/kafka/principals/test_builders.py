@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from aclkit.cli.principal_options import builder_of
+from aclkit.cli.settings_options import builder_of
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.load import (
     load_builder,

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.errors import UsageError
-from aclkit.kafka.principals import mapping_rules
-from aclkit.kafka.principals.mapping_rules import NoMatchingRuleError, map_name, parse_rules
+from aclkit.kafka.principals.x500 import NoMatchingRuleError, map_name, parse_rules
 from tests.pace import within_loops
 
 
@@ -162,6 +161,6 @@ def test_whatever_stands_in_the_rules_is_read_or_refused(text):
 
 def test_without_the_library_default_works_and_a_rule_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "re2", None)
-    assert mapping_rules.map_name(parse_rules("DEFAULT"), "CN=a") == "CN=a"
+    assert map_name(parse_rules("DEFAULT"), "CN=a") == "CN=a"
     with pytest.raises(UsageError, match="google-re2"):
         parse_rules("RULE:a/b/")

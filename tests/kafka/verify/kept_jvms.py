@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from aclkit.kafka.verify.jvm import Jvm, start_jvm
+from aclkit.kafka.verify.kafka import Jvm, start_jvm
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aclkit.errors import UsageError
-from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.kafka import Kafka
+from aclkit.kafka.verify.wire import Reply
 from aclkit.model.semantics import BrokerSettings
 from tests.factories import acl, request
 from tests.tools.benchmarks.kafka_loop import measure

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from aclkit.kafka.verify.answer import Reply
-from aclkit.kafka.verify.jars import NEWEST, VERSIONS, class_path
+from aclkit.kafka.verify.jars import NEWEST, RANGES_SINCE, VERSIONS, choose_version, class_path
 from aclkit.kafka.verify.kafka import Kafka
-from aclkit.kafka.verify.version import RANGES_SINCE, choose_version
+from aclkit.kafka.verify.wire import Reply
 from aclkit.model.semantics import BrokerSettings
 from tests.factories import acl, request
 from tests.kafka_answers import read_cases, read_worlds, render

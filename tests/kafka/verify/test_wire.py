@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.wire import (
+    Reply,
     TextNumbers,
     decode_answers,
     encode_ask,

@@ -16,7 +16,7 @@ from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
 from aclkit.pipeline.explain.materialize import materialize
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.survey import Given
-from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run

@@ -13,7 +13,7 @@ from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.explain import pairing
 from aclkit.pipeline.inventory.entry import RESOURCES
 from aclkit.pipeline.inventory.survey import Given
-from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from tests.pipeline.explain import oracle
 from tests.pipeline.explain.decided import by_kernel

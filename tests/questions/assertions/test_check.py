@@ -22,7 +22,7 @@ from aclkit.questions.assertions.match import (
 from aclkit.questions.assertions.model import Assertion, Pattern, ResourcePattern, What, Who
 from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.rules.decide.rules import decide
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from tests import strategies as world
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.in_memory import Life, open_memory

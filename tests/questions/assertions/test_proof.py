@@ -11,7 +11,7 @@ from aclkit.model.acl import Request
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.questions.assertions.proof import Proof, prove
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from tests.questions.assertions.short_names import (
     World,
     check_example,

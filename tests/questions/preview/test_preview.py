@@ -23,10 +23,10 @@ from aclkit.questions.preview.preview import preview
 from aclkit.questions.preview.preview_json import inventory_sentence
 from aclkit.questions.preview.state import Change
 from aclkit.questions.preview.words import PLANNED, example_sentence, left_open, total_sentence
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.change_lines import change_lines, line_words
 from aclkit.rules.names.compare import AT_LEAST_MORE, GAINED, LOST, UNKNOWN
 from aclkit.rules.names.domain import domain_of
+from aclkit.rules.names.question import Budget
 from tests import strategies as small
 from tests.factories import acl
 from tests.questions.preview.world import ASKED, change, differences, state, topics

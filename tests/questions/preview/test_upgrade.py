@@ -14,8 +14,8 @@ from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.answer import preview_answer
 from aclkit.questions.preview.preview import preview
 from aclkit.questions.preview.state import Change, with_named
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.question import Budget
 from tests import strategies as small
 from tests.factories import acl
 from tests.questions.preview.world import ASKED, differences, state, topics

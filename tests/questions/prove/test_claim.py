@@ -18,9 +18,9 @@ from aclkit.questions.prove.claim import (
     hold_against,
 )
 from aclkit.rules.decide.index import AclIndex
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.change_lines import change_lines, line_words
 from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.names.words import unknown_sentences
 from tests.rules.names.world import decisions, is_allowed, names_up_to, random_texts, rules

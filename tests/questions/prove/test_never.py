@@ -13,8 +13,8 @@ from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN
 from aclkit.questions.prove.never import hold_assertions
 from aclkit.questions.prove.words import answer_words, answers_verdict
 from aclkit.rules.decide.confirm import DisagreementError
-from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.symbols import RUN
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import RUN
 from tests.rules.names.world import rules
 
 POLICIES = """

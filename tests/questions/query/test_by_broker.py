@@ -9,7 +9,7 @@ import pytest
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, BrokerSettings
-from aclkit.questions.query.by_broker import rulings_by_broker
+from aclkit.questions.query.other_reading import rulings_by_broker
 from aclkit.rules.decide.counterfactual import Case
 from tests.upgrading import ACLS, NEW, OLD, ROLLING
 

@@ -12,7 +12,7 @@ from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.questions.query.by_prefix import who_can_prefix
 from aclkit.questions.query.decisions import Where
 from aclkit.rules.decide.rules import decide
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.question import Budget
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from tests.questions.query import small_warehouse as small

@@ -13,7 +13,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, KIP_1042, BrokerSettings
 from aclkit.questions.query.decide_unlisted import decide_outside
-from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns import identity
 from aclkit.rules.patterns.match import principal_matches, reaches

@@ -16,7 +16,7 @@ from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.words import history_notes, history_sentence
-from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from tests import strategies as drawn
 from tests.factories import acl, request

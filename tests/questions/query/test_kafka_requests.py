@@ -9,8 +9,8 @@ import pytest
 
 from aclkit.model.resource import parse_resource
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from aclkit.questions.query.kafka_request_words import passage_lines
 from aclkit.questions.query.why import explain_why
+from aclkit.questions.query.words import passage_lines
 from aclkit.rules.decide.requests import Result
 from tests.factories import acl
 from tests.questions.query.in_memory import CLUSTER, Life, open_memory

@@ -10,9 +10,8 @@ import pytest
 from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.questions.query.kafka_request_words import passage_lines
 from aclkit.questions.query.why import explain_why
-from aclkit.questions.query.words import why_hints
+from aclkit.questions.query.words import passage_lines, why_hints
 from tests.questions.query.in_memory import CLUSTER, Life, open_memory
 from tests.questions.query.small_warehouse import acl
 

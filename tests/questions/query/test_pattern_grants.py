@@ -15,7 +15,7 @@ from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.questions.query.access import what_can
 from aclkit.questions.query.pattern_grants import pattern_grants, reach_words, together
 from aclkit.rules.decide.rules import decide
-from aclkit.rules.names.extent import ALL, SOME
+from aclkit.rules.names.cover import ALL, SOME
 from aclkit.rules.patterns.match import pattern_matches
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse

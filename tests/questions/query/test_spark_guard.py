@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from aclkit.cli.time_limit import time_limit
+from aclkit.cli.sql import time_limit
 from aclkit.errors import UsageError
 from aclkit.warehouse.spark_tables import open_with_spark
 from tests.questions.query import small_warehouse as small

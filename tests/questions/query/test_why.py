@@ -17,9 +17,9 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings
 from aclkit.questions.query.why import MOST_NEAR, MOST_OTHERS, explain_why
-from aclkit.questions.query.why_json import why_object
+from aclkit.questions.query.why_answer import why_object
 from aclkit.questions.query.words import hosts_words, why_hints, why_sentence
-from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import answers, decide
 from aclkit.rules.patterns.match import principal_matches, reaches
 from aclkit.warehouse.duck import connect

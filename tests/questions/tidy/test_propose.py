@@ -8,14 +8,18 @@ import pytest
 
 from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.tidy import propose as module
-from aclkit.questions.tidy.candidates import MOST_NAMES, MOST_OF_A_CELL, candidates
-from aclkit.questions.tidy.propose import LEAST, Proposal, propose
-from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.change_regions import RegionChange
+from aclkit.questions.tidy.propose import (
+    LEAST,
+    MOST_NAMES,
+    MOST_OF_A_CELL,
+    Proposal,
+    candidates,
+    propose,
+)
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.domain import TOPICS
-from aclkit.rules.names.question import Question
-from aclkit.rules.names.region import Region
+from aclkit.rules.names.question import Budget, Question
+from aclkit.rules.names.region import Region, RegionChange
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import GLOB, PREFIXED
 from tests.rules.names.world import NO_SETTINGS, decisions, names_up_to, random_texts, rules

@@ -10,8 +10,8 @@ from aclkit.model.acl import Acl
 from aclkit.model.facts import ADD_ACL, FACT, REMOVE_ACL
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
 from aclkit.pipeline.sources.segment import read_segment
+from aclkit.questions.query.as_of import Settings, Timeline
 from aclkit.questions.query.lifetimes import Lifetime
-from aclkit.questions.query.timeline import Settings, Timeline
 from aclkit.questions.usage.clock import to_datetime, to_micros
 from aclkit.questions.usage.past import ClusterPast, build_past
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aclkit.model.semantics import KAFKA, BrokerSettings
-from aclkit.rules.decide.broker_rescan import BrokerRescan, Ending
-from aclkit.rules.decide.order import utf16
+from aclkit.rules.decide.order import BrokerRescan, Ending, utf16
 from aclkit.rules.decide.rules import decide
 from tests.factories import acl, request
 

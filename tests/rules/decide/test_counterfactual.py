@@ -10,8 +10,8 @@ from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.counterfactual import Case, least_allowing_acl
 from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY, decide
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import EQUIVALENT, compare
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import reaches
 from tests import strategies as small

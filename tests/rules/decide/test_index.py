@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from aclkit.model.acl import Request
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide import index as indexed
-from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.index import AclIndex
+from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import answers, decide
 from aclkit.rules.patterns.match import reaches
 from tests import strategies as small

@@ -10,7 +10,7 @@ import pytest
 from aclkit.errors import UsageError
 from aclkit.model.acl import TypeRequest
 from aclkit.model.semantics import KAFKA, BrokerSettings
-from aclkit.rules.decide.by_resource_type import BadAclPrincipalError, authorize_by_resource_type
+from aclkit.rules.decide.any_of_type import BadAclPrincipalError, authorize_by_resource_type
 from aclkit.rules.decide.rules import Ruling, decide
 from tests.factories import acl, request
 from tests.kafka_answers import read_cases, render

@@ -6,7 +6,7 @@ import pytest
 
 from aclkit.model.acl import TypeRequest
 from aclkit.model.semantics import KAFKA
-from aclkit.rules.decide.by_resource_type import authorize_by_resource_type
+from aclkit.rules.decide.any_of_type import authorize_by_resource_type
 from aclkit.rules.decide.order import standard_acl_key
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.trie import PatternIndex

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings
-from aclkit.rules.decide.fit import Fit, fit
+from aclkit.rules.decide.counterfactual import Fit, fit
 from aclkit.rules.decide.order import Order, WildcardLast
 from aclkit.rules.decide.rules import answers, decide
 from aclkit.rules.patterns.match import reaches

@@ -7,8 +7,8 @@ import pytest
 from aclkit.errors import UsageError
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.rules.decide.handlers import REQUESTS
-from aclkit.rules.decide.request_names import (
+from aclkit.rules.decide.handlers import (
+    REQUESTS,
     asked_request,
     is_request,
     likely_request,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from aclkit.model.semantics import KIP_1042
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.cover import covers
 from aclkit.rules.names.domain import TOPICS
-from aclkit.rules.names.symbols import Symbols, of_pattern
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import Symbols, of_pattern
 
 NARROW, WIDE = (of_pattern("TOPIC", "GLOB", f"*{n}*a????????", KIP_1042) for n in ("b", ""))
 

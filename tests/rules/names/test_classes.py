@@ -8,9 +8,9 @@ import random
 import pytest
 
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import classes_of_hosts, classes_of_principals
-from aclkit.rules.names.symbols import EVERYTHING, Symbols, of_host, of_principal
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import EVERYTHING, Symbols, of_host, of_principal
 from aclkit.rules.patterns.match import principal_matches
 
 TEXTS = ["User:*", "User:a*", "User:*b", "User:ab", "User:b", "*:a", "Group:?", "User:a?b", "U*:*"]

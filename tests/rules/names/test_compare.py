@@ -8,7 +8,6 @@ import pytest
 
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.index import AclIndex
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.cells import CellsOfType
 from aclkit.rules.names.compare import (
     AT_LEAST_MORE,
@@ -20,8 +19,8 @@ from aclkit.rules.names.compare import (
     UNKNOWN,
     compare,
 )
-from aclkit.rules.names.rows import Rules
-from aclkit.rules.names.symbols import ONE, RUN
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import ONE, RUN, Rules
 from tests.rules.names.world import (
     decisions,
     is_allowed,

@@ -8,10 +8,10 @@ from itertools import product
 import pytest
 
 from aclkit.model.semantics import KAFKA, KIP_1042, Semantics
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.cover import LEFT, covers, find_witness_outside
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.symbols import Symbols, of_pattern
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import Symbols, of_pattern
 from aclkit.rules.patterns.match import pattern_matches
 
 NAMES = ["".join(name) for size in range(5) for name in product("ab*?z", repeat=size)]

@@ -11,9 +11,9 @@ from aclkit.model.host import canonical_host
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.questions.preview.topics import parse_topic
 from aclkit.rules.decide.confirm import Comparison
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import EQUIVALENT
 from aclkit.rules.names.domain import HOSTS, PRINCIPALS, TOPICS, USERS, domain_of
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from tests.rules.names.world import acl
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.model.semantics import KIP_1042
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.cover import ALL, NONE, SOME, UNKNOWN, find_extent
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.extent import ALL, NONE, SOME, UNKNOWN, find_extent
-from aclkit.rules.names.symbols import of_pattern
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import of_pattern
 from aclkit.rules.patterns.match import pattern_matches
 
 TOPICS = domain_of("TOPIC")

@@ -13,13 +13,11 @@ from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings, Semantics
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.names import classes
-from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.classes import Classes, classes_of_hosts
+from aclkit.rules.names.classes import Classes, classes_of_hosts, minimal_hosts
 from aclkit.rules.names.compare import EQUIVALENT, GAINED, MORE, compare
 from aclkit.rules.names.domain import HOSTS
-from aclkit.rules.names.minimal_classes import minimal_hosts
-from aclkit.rules.names.rows import Rules
-from aclkit.rules.names.symbols import Symbols, of_host, range_of
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import Rules, Symbols, of_host, range_of
 from aclkit.rules.names.words import host_words, pattern_text, pattern_words
 from aclkit.rules.patterns.match import host_matches
 from tests.rules.names.world import is_allowed, names_up_to, rules

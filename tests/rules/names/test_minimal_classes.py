@@ -8,11 +8,10 @@ from itertools import product
 import pytest
 
 from aclkit.model.semantics import KIP_1042
-from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.classes import minimal_hosts, minimal_principals
 from aclkit.rules.names.domain import PRINCIPALS
-from aclkit.rules.names.minimal_classes import minimal_hosts, minimal_principals
-from aclkit.rules.names.question import Question
-from aclkit.rules.names.symbols import Symbols, of_host, of_principal
+from aclkit.rules.names.question import Budget, Question
+from aclkit.rules.names.rows import Symbols, of_host, of_principal
 
 SHORT = [f"{kind}:{name}" for kind in ("User", "U") for size in range(4)
          for name in map("".join, product("abz", repeat=size))]  # fmt: skip

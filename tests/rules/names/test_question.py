@@ -15,8 +15,8 @@ from interegular.fsm import FSM
 
 from aclkit.model.semantics import KAFKA, KIP_1042, Semantics
 from aclkit.rules.names.domain import ANYTHING, HOSTS, PRINCIPALS, TOPICS, Domain
-from aclkit.rules.names.question import BUDGET, Found, Question
-from aclkit.rules.names.symbols import (
+from aclkit.rules.names.question import STATES_OF_A_QUESTION, Found, Question
+from aclkit.rules.names.rows import (
     EVERYTHING,
     ONE,
     ONE_BUT_COLON,
@@ -175,8 +175,8 @@ def test_all_legal_letters_may_be_asked_for() -> None:
 )
 def test_hostile_patterns_end_within_the_budget(patterns: list[Symbols]) -> None:
     found = Question([patterns, [EVERYTHING]], ANYTHING).find(Minterms())
-    assert found.states <= BUDGET
-    assert found.is_complete or found.states == BUDGET
+    assert found.states <= STATES_OF_A_QUESTION
+    assert found.is_complete or found.states == STATES_OF_A_QUESTION
 
 
 def test_beyond_the_budget_it_says_that_it_is_not_complete() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from aclkit.model.semantics import KIP_1042
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.overlap_index import OverlapIndex
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.redundancy import Leftover, covered_names, find_cover, find_left
 from aclkit.rules.names.rows import Row, operations_to_come, rows_of
 from tests.rules.names.world import acl

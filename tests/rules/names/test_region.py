@@ -8,13 +8,11 @@ import pytest
 
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.rules.decide.index import AclIndex
-from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.change_regions import openings
 from aclkit.rules.names.compare import GAINED, compare
 from aclkit.rules.names.domain import ANYTHING
-from aclkit.rules.names.question import Question
-from aclkit.rules.names.region import Region, regions_of
-from aclkit.rules.names.symbols import EVERYTHING
+from aclkit.rules.names.question import Budget, Question
+from aclkit.rules.names.region import Region, openings, regions_of
+from aclkit.rules.names.rows import EVERYTHING
 from aclkit.rules.names.words import names_words, opening_words, region_words
 from tests.rules.names.world import is_allowed, names_up_to, random_texts, rules
 

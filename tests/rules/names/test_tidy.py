@@ -11,8 +11,8 @@ from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.index import AclIndex
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import EQUIVALENT, compare
+from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.names.tidy import COVERED, IDLE, MERGED, NEVER, Tidy, tidy
 from tests.rules.names.world import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aclkit.rules.names.region import Region
-from aclkit.rules.names.symbols import EVERYTHING, ONE, ONE_BUT_STAR, RUN, Symbols
+from aclkit.rules.names.rows import EVERYTHING, ONE, ONE_BUT_STAR, RUN, Symbols
 from aclkit.rules.names.words import region_words
 
 STARTS_WITH_A: Symbols = ("a", RUN)

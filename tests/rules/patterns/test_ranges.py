@@ -13,18 +13,24 @@ from hypothesis import strategies as st
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.cidr import IPV4, Address, Range, parse_range
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import classes_of_hosts
-from aclkit.rules.names.symbols import of_host
-from aclkit.rules.patterns.identity import index_hosts
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import of_host
+from aclkit.rules.patterns.identity import (
+    atoms_of,
+    hosts_outside,
+    index_hosts,
+    outermost,
+    ranges_holding,
+)
 from aclkit.rules.patterns.match import (
+    NAME_RANGE,
     host_can_match,
     host_matches,
+    host_specificity,
     is_any_host,
     is_malformed_range,
 )
-from aclkit.rules.patterns.ranges import atoms_of, hosts_outside, outermost, ranges_holding
-from aclkit.rules.patterns.specificity import NAME_RANGE, host_specificity
 
 RANGES = replace(KAFKA, cidr_hosts=True)
 BOTH = replace(KIP_1042, cidr_hosts=True)

@@ -7,9 +7,9 @@ from itertools import product
 import pytest
 
 from aclkit.model.semantics import KIP_1042
-from aclkit.rules.patterns.match import pattern_matches
-from aclkit.rules.patterns.specificity import (
+from aclkit.rules.patterns.match import (
     host_specificity,
+    pattern_matches,
     pattern_specificity,
     principal_specificity,
 )

@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 
 import click
 
-from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.cells import Cell
 from aclkit.kafka.verify.compare import Mismatch, Oracle, compare
 from aclkit.kafka.verify.jars import NEWEST, VERSIONS, class_path
 from aclkit.kafka.verify.kafka import Kafka
+from aclkit.kafka.verify.wire import Reply
 from aclkit.model.acl import Acl, Request
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE

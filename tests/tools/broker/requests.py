@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from aclkit.kafka.verify.version import RANGES_SINCE
+from aclkit.kafka.verify.jars import RANGES_SINCE
 from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import CLUSTER_NAME, Resource

@@ -70,7 +70,7 @@ const makeRows = (K) => {
     };
   };
 
-  // Hosts that are decided alike, as hosts.py writes them: the others where these are few, or where
+  // Hosts that are decided alike, as table_words.py writes them: the others where these are few, or where
   // any other is one of them.
   const FEW = 3;
   const everyHost = [OTHER_HOST, ...K.hosts];

@@ -1,0 +1,171 @@
+"""The command preview apply: the files of a team → what they change, and the verdict on it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aclkit.answer.render import FORMATS, SARIF
+from aclkit.audit.findings.audit_input import AuditInput
+from aclkit.audit.findings.changed import changed_findings
+from aclkit.audit.findings.read import AUDITED, audit_published
+from aclkit.audit.reports.gate_sarif import gate_sarif
+from aclkit.cli.budget_options import budget_options
+from aclkit.cli.context import Context, formats, retired_engine_option, tell_state
+from aclkit.cli.desired_options import DesiredOptions, desired_options
+from aclkit.cli.effect import tell_first_glob
+from aclkit.cli.gate_options import (
+    GateOptions,
+    end_with,
+    gate_options,
+    limits_of,
+    write_summary,
+)
+from aclkit.cli.help import command
+from aclkit.cli.options import option
+from aclkit.cli.settings_options import settings_options
+from aclkit.cli.side_arguments import given_reading
+from aclkit.kafka.desired.model import Place
+from aclkit.kafka.desired.tf_blocks import in_tf_files, read_blocks
+from aclkit.model.findings import Finding
+from aclkit.model.phrases import few
+from aclkit.questions.gate.answer import Findings, cleaner, gate_answer
+from aclkit.questions.gate.read import read_start
+from aclkit.questions.gate.start import Start, names_in
+from aclkit.questions.gate.verdict import Planned, judge
+from aclkit.questions.preview.desired import Applied
+from aclkit.questions.preview.planned import read_planned
+from aclkit.questions.preview.read import Base
+from aclkit.questions.preview.state import Change, State
+from aclkit.questions.prove.proof_settings import read_alike
+from aclkit.questions.prove.read import read_file_side
+from aclkit.rules.names.question import Budget
+from aclkit.runtime.uri import shown
+from aclkit.warehouse.job_run import PublishedRun
+
+if TYPE_CHECKING:
+    from aclkit.warehouse.reader import Tables
+
+
+@command("apply")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@option("--base", metavar="FILE", help="Start from the ACLs of this file, not of a warehouse.")
+@desired_options
+@gate_options
+@settings_options
+@budget_options
+@formats(*FORMATS, SARIF, text="Output format.")
+@retired_engine_option
+@click.pass_obj
+def apply(
+    context: Context,
+    /,
+    paths: tuple[str, ...],
+    base: str | None,
+    wanted: DesiredOptions,
+    gate: GateOptions,
+    budget: Budget,
+    **chosen: Any,  # noqa: ANN401 -- the options about settings
+) -> None:
+    """Show what files change, with a verdict.
+
+    \b
+    Example:
+      aclkit preview apply plan.json --watch conf/watch.toml --fail-on gap
+      aclkit preview apply users/ --format markdown > comment.md
+      aclkit preview apply acls.csv --scope all --base now.txt
+
+    PATH is a file, a folder, a glob or - (stdin) in any format that aclkit desired show reads, or
+    records of the metadata log as JSON lines. A Terraform plan makes its own change, KafkaUsers
+    replace the ACLs of their users, a listing is the whole new state. Other files need --scope.
+
+    The worst case counts: an ACL that a plan both deletes and creates may be gone. The verdict is
+    deny (exit code 1) if a policy, the reference, a watch or --fail-on is broken, or something is
+    unknown; review (0, with --strict 1) if access changes otherwise; else pass (0).
+    """
+    start, audit = _start(context, base, wanted, chosen)
+    applied = read_planned(
+        paths, wanted.asked, start.state, wanted.scope, with_operator=wanted.operator
+    )
+    change = Change(before=start.state, after=applied.after, semantics=start.semantics)
+    tell_first_glob(change)
+    with _without_gc():
+        planned = Planned.of(change, start.inventory, applied, budget)
+        limits = limits_of(gate, planned, start, budget)
+        clean = cleaner(planned)
+        verdict = judge(planned, limits, budget).said(clean)
+        brought, ended = (
+            changed_findings(audit, [*applied.after.acls.values()]) if audit else ([], [])
+        )
+        notes = [*start.notes, *applied.notes]
+        answer = gate_answer(
+            planned,
+            verdict,
+            limits,
+            f"Change by {few(map(shown, paths))}, {start.where}",
+            notes,
+            Findings(brought=[*map(_finding_words, brought)], ended=[*map(_finding_words, ended)]),
+        )
+        context.write(
+            replace(
+                answer, sarif=lambda: gate_sarif(planned, verdict, _places(applied), notes, clean)
+            )
+        )
+    if gate.summary_env:
+        write_summary(gate.summary_env, planned, verdict)
+    end_with(verdict, is_strict=wanted.strict)
+
+
+def _start(
+    context: Context, base: str | None, wanted: DesiredOptions, chosen: dict[str, Any]
+) -> tuple[Start, AuditInput | None]:
+    """Read the state from which the change starts, and of a warehouse what an audit looks at."""
+    if base is None:
+        found, start, audit = read_start(
+            context.asked_warehouse(), context.cluster, {name: {} for name in AUDITED}, _audit
+        )
+        context.stand_on(found.published, found.run)
+        tell_state(found.published, found.run)
+        return start, audit
+    (read,) = read_alike([read_file_side(base, wanted.asked)], given_reading(chosen))
+    acls = {acl.acl_id: acl for acl in read.side.acls}
+    semantics = read.reading.semantics
+    start = Start(
+        state=State(acls=acls, settings=read.reading.settings),
+        semantics=semantics,
+        inventory=names_in(acls.values(), semantics),
+        where=f"on top of {shown(base)}",
+        notes=read.side.notes,
+    )
+    audit = AuditInput(acls=read.side.acls, semantics=semantics, settings=read.reading.settings)
+    return start, audit
+
+
+def _audit(tables: Tables, run: PublishedRun, base: Base) -> AuditInput:
+    return audit_published(tables, run, base.state.settings, base.semantics)
+
+
+def _places(applied: Applied) -> dict[tuple[str, ...], list[Place]]:
+    """Return where files hold ACLs; those of plans as lines of ``.tf`` files of this folder."""
+    has_addresses = any(place.address for places in applied.places.values() for place in places)
+    blocks = read_blocks(".") if has_addresses else {}
+    return {binding: [*in_tf_files(places, blocks)] for binding, places in applied.places.items()}
+
+
+def _finding_words(finding: Finding) -> str:
+    return f"{finding.severity}: {finding.message}"
+
+
+@contextmanager
+def _without_gc() -> Iterator[None]:
+    """Let no garbage be collected: millions of tuples are made, none in a cycle."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()

@@ -1,0 +1,10 @@
+"""All formats of desired state but those of Kafka's own tools, in the order of asking."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aclkit.kafka.desired import csv_text, terraform_plan
+from aclkit.kafka.desired.formats import Format
+
+FORMATS: Final[tuple[Format, ...]] = (*terraform_plan.FORMATS, *csv_text.FORMATS)

@@ -1,0 +1,179 @@
+"""Nodes of YAML → the texts, mappings and lists that a format wants, or why they are none. Pure.
+
+What a format does not know is refused, never passed over: ``tpye: deny`` is an ALLOW to the tool
+that ignores the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from collections.abc import Mapping as AnyMapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from aclkit.kafka.desired.fields import CAPITALS, Raw, Words, desired_acl
+from aclkit.kafka.desired.model import DesiredAcl, Document, Problem
+from aclkit.kafka.desired.yaml_text import TEMPLATE, Mapping, Node, Scalar, Sequence
+from aclkit.model.phrases import most_like
+
+_MISREAD: Final = {"number": "a number", "boolean": "a boolean", "null": "nothing"}
+_BRACES: Final = 'If {{ is part of the name, write "\\u007b{" in double quotes'
+MOST_PROBLEMS: Final = 1_000
+"""Problems of a file that are kept."""
+
+LONGEST_QUOTE: Final = 60
+"""Letters of a file that a message repeats."""
+
+
+KAFKAS_OWN: Final = replace(CAPITALS, pattern_type={"LITERAL": "LITERAL", "PREFIXED": "PREFIXED"})
+"""The enums of Kafka as tools in Java have them: without GLOB, which no release has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """A file that is read, and what is wrong with it up to here."""
+
+    document: Document
+    problems: list[Problem] = field(default_factory=list)
+
+    def refuse(self, line: int, text: str) -> None:
+        """Keep a problem; at most ``MOST_PROBLEMS`` are kept."""
+        if len(self.problems) < MOST_PROBLEMS:
+            self.problems.append(Problem(self.document.place(line), text))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more problems are kept, so that nothing more needs to be checked."""
+        return len(self.problems) >= MOST_PROBLEMS
+
+    def mapping(self, node: Node | None, called: str, line: int) -> Mapping | None:
+        """Return a node that is a mapping; else refuse it.
+
+        Args:
+            node: the node.
+            called: what the file calls it.
+            line: where it should stand.
+        """
+        if isinstance(node, Mapping):
+            return node
+        self._refuse_kind(node, called, line, "a mapping")
+        return None
+
+    def sequence(self, node: Node | None, called: str, line: int) -> Sequence | None:
+        """Return a node that is a list; else refuse it."""
+        if isinstance(node, Sequence):
+            return node
+        self._refuse_kind(node, called, line, "a list")
+        return None
+
+    def text(self, node: Node | None, called: str, line: int) -> str | None:
+        """Return a node that is a text; else refuse it, a number or boolean among others.
+
+        An empty text is refused too: no format has a field that may be empty.
+        """
+        if not isinstance(node, Scalar) or node.kind == "null":
+            self._refuse_kind(node, called, line, "a text")
+        elif node.is_template:
+            self.refuse(node.line, f"{called}: {TEMPLATE}. {_BRACES}")
+        elif node.kind != "text":
+            shown = quoted(node.text)
+            self.refuse(
+                node.line,
+                f"{called} {shown} is read as {_MISREAD[node.kind]}, not as a text. "
+                f'Quote it: "{shown[1:-1]}"',
+            )
+        elif not node.text:
+            self.refuse(node.line, f"{called} is empty. Write a value")
+        else:
+            return node.text
+        return None
+
+    def known(self, mapping: Mapping, keys: Collection[str], called: str) -> None:
+        """Refuse keys that a format does not know."""
+        for key, _ in mapping.pairs:
+            if key.text not in keys and not self.is_full:
+                like = most_like(key.text, keys) or _same(key.text, keys)
+                hint = f"Did you mean {like}?" if like else f"Known: {', '.join(keys)}"
+                self.refuse(key.line, f"{_path(called, quoted(key.text))} is unknown. {hint}")
+
+    def acl(
+        self,
+        raw: Raw,
+        words: Words,
+        lines: AnyMapping[str, int],
+        line: int,
+        cluster: str | None = None,
+    ) -> DesiredAcl | None:
+        """Return an ACL of words, or refuse each wrong word on its own line.
+
+        Args:
+            raw: the words.
+            words: those of the format.
+            lines: the line of each field, by what the file calls it.
+            line: that of the ACL, and of fields that have no other.
+            cluster: the cluster that it is for.
+        """
+        if self.is_full:
+            return None
+        made = desired_acl(raw, words, self.document.place(line), cluster)
+        if isinstance(made, DesiredAcl):
+            return made
+        for problem in made:
+            own = (at for name, at in lines.items() if problem.text.startswith(f"{name} "))
+            place = self.document.place(next(own, line))
+            self.problems.append(replace(problem, place=place))
+        return None
+
+    def _refuse_kind(self, node: Node | None, called: str, line: int, wanted: str) -> None:
+        if node is None:
+            self.refuse(line, f"{called} is missing. Write it: {wanted}")
+        elif isinstance(node, Scalar) and node.is_template:
+            self.refuse(node.line, f"{called}: {TEMPLATE}")
+        elif isinstance(node, Scalar) and node.kind == "null":
+            self.refuse(node.line, f"{called} has no value. Write {wanted}, or remove the key")
+        else:
+            self.refuse(node.line, f"{called} is {_kind(node)}. Write {wanted}")
+
+
+def text_of(node: Node | None) -> str:
+    """Return the letters of a scalar, and of anything else an empty text."""
+    return node.text if isinstance(node, Scalar) else ""
+
+
+def at(node: Node | None, *path: str) -> Node | None:
+    """Return what stands at a path of keys, or None."""
+    for key in path:
+        node = node.get(key) if isinstance(node, Mapping) else None
+    return node
+
+
+def scalars(node: Node) -> Iterator[tuple[str, Scalar]]:
+    """Yield all scalars below a node with their keys."""
+    waiting: list[tuple[str, Node]] = [("", node)]
+    while waiting:
+        key, each = waiting.pop()
+        if isinstance(each, Scalar):
+            yield key, each
+        elif isinstance(each, Sequence):
+            waiting += [(key, item) for item in each.items]
+        else:
+            waiting += [(k.text, value) for k, value in each.pairs]
+
+
+def quoted(text: str) -> str:
+    """Quote a text of a file, and not more of it than a message may hold."""
+    return f"'{text[:LONGEST_QUOTE]}'"
+
+
+def _kind(node: Node) -> str:
+    if isinstance(node, Mapping):
+        return "a mapping"
+    return "a list" if isinstance(node, Sequence) else f"the text {quoted(node.text)}"
+
+
+def _path(called: str, key: str) -> str:
+    return f"{called}: the key {key}" if called else f"The key {key}"
+
+
+def _same(word: str, keys: Collection[str]) -> str | None:
+    return next((key for key in keys if key.lower() == word.lower()), None)

@@ -1,0 +1,232 @@
+"""A planned change and the verdict on it → the answer: verdict, what changes, what to do. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from aclkit.answer.document import (
+    Answer,
+    Comment,
+    Facts,
+    Heading,
+    Item,
+    Items,
+    Members,
+    Part,
+    Sentence,
+    Table,
+)
+from aclkit.kafka.desired.answer import hidden_fields
+from aclkit.kafka.desired.plan_effect import PlanEffect
+from aclkit.model.acl import BINDING, Acl
+from aclkit.model.acl_words import acl_words
+from aclkit.questions.assertions.answer import outcome_item
+from aclkit.questions.gate.verdict import DENY, Limits, Planned, Verdict
+from aclkit.questions.preview.answer import preview_answer
+from aclkit.questions.preview.preview_json import preview_members
+from aclkit.rules.names.change_lines import MARKS, change_lines, line_words
+
+MARKER: Final = "aclkit preview"
+"""In a comment of Markdown: by it a pipeline finds the comment that it wrote before."""
+
+_PLAIN: Final = ("added", "removed")
+_EFFECTS: Final[Mapping[str, str]] = {
+    "gap": "is off for a time",
+    "removed-though-kept-by-another": "is removed, although another resource keeps it",
+    "removed-by-its-own-replacement": "is removed by its own replacement",
+    "undefined-order": "may be lost: one resource deletes it and another creates it",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """Findings of an audit that a change brings and ends, as sentences."""
+
+    brought: Sequence[str] = ()
+    ended: Sequence[str] = ()
+
+
+def gate_answer(
+    planned: Planned,
+    verdict: Verdict,
+    limits: Limits,
+    title: str,
+    notes: Sequence[str] = (),
+    findings: Findings | None = None,
+) -> Answer:
+    """Return the verdict, then what a preview says.
+
+    Sensitive fields are whole in what programs read alone.
+    """
+    found = findings or Findings()
+    base = preview_answer(planned.preview, title)
+    clean = cleaner(planned)
+    shown = replace(
+        base,
+        parts=lambda: [*_parts(planned, verdict, limits, found, base)],
+        besides=lambda: [verdict.sentence, *(base.besides() if base.besides else ())],
+        notes=(*notes, *base.notes),
+        comment=Comment(MARKER, is_calm=verdict.name != DENY),
+    )
+    return replace(
+        _without(shown, clean),
+        json=lambda: _members(planned, verdict, limits, found, notes),
+    )
+
+
+def with_verdict(answer: Answer, verdict: Verdict) -> Answer:
+    """Put the verdict on a change in front of another answer about it."""
+    parts, besides, members = answer.parts, answer.besides, answer.json
+    gate = {"verdict": verdict.name, "reasons": list(verdict.reasons)}
+    return replace(
+        answer,
+        parts=lambda: [*_verdict(verdict), *(parts() if parts else ())],
+        besides=lambda: [verdict.sentence, *(besides() if besides else ())],
+        json=lambda: {"gate": gate, **dict(members() if members else {})},
+        comment=Comment(MARKER, is_calm=verdict.name != DENY),
+    )
+
+
+def _verdict(verdict: Verdict) -> Iterator[Part]:
+    yield Sentence(verdict.sentence, "bad" if verdict.name == DENY else "good")
+    if len(verdict.reasons) > 1:
+        yield Items([Item(reason) for reason in verdict.reasons[1:]])
+
+
+def _parts(
+    planned: Planned, verdict: Verdict, limits: Limits, found: Findings, base: Answer
+) -> Iterator[Part]:
+    yield from _verdict(verdict)
+    if broken := [each for each in limits.outcomes if not each.has_passed]:
+        after = planned.preview.change.after.acls
+        acls: dict[str | None, Acl] = dict(after.items())
+        yield Heading("Policies")
+        yield Items([outcome_item(each, acls) for each in broken])
+    if warned := [each for each in planned.effects if each.effect not in _PLAIN]:
+        yield Heading("The plan")
+        yield Items([_effect(each) for each in warned])
+    if base.parts is not None:
+        yield Heading("Access")
+        yield from base.parts()
+    if planned.moment is not None and planned.moment.openings:
+        yield Heading("While it is applied")
+        yield Items(_moment(planned))
+    for heading, sentences in (("New findings", found.brought), ("Ended findings", found.ended)):
+        if sentences:
+            yield Heading(heading)
+            yield Items([Item(each) for each in sentences])
+
+
+def _effect(each: PlanEffect) -> Item:
+    under = [f"by {each.by}", *([each.advice] if each.advice else [])]
+    return Item(f"{acl_words(each.acl.acl)} {_EFFECTS[each.effect]}", "!", under)
+
+
+def _moment(planned: Planned) -> Iterator[Item]:
+    if planned.moment is not None:
+        for line in change_lines(planned.moment.openings):
+            yield Item(f"for a time: {line_words(line)}", MARKS[line.kind])
+
+
+def _members(
+    planned: Planned,
+    verdict: Verdict,
+    limits: Limits,
+    found: Findings,
+    notes: Sequence[str],
+) -> Members:
+    yield "gate", {"verdict": verdict.name, "reasons": list(verdict.reasons)}
+    yield "plan_effects", [_effect_object(each) for each in planned.effects]
+    moment = planned.moment
+    yield (
+        "for_a_time",
+        [
+            {"kind": line.kind, "words": line_words(line)}
+            for line in change_lines(moment.openings if moment else ())
+        ],
+    )
+    yield (
+        "policies",
+        [{"name": each.assertion.name, "outcome": each.state} for each in limits.outcomes],
+    )
+    yield "file_notes", list(notes)
+    yield "findings", {"brought": list(found.brought), "ended": list(found.ended)}
+    yield from preview_members(planned.preview)
+
+
+def _effect_object(each: PlanEffect) -> dict[str, object]:
+    fields = dict(zip(BINDING, each.acl.binding, strict=True))
+    return {"effect": each.effect, **fields, "by": each.by, "advice": each.advice or None}
+
+
+def cleaner(planned: Planned) -> Callable[[str], str]:
+    """Return what replaces the sensitive values of a plan in a text for people."""
+    hidden: dict[str, str] = {}
+    for each in planned.effects:
+        for value, text in hidden_fields(each.acl).values():
+            hidden.setdefault(value, text)
+    values = sorted(hidden, key=len, reverse=True)
+
+    def clean(text: str) -> str:
+        for value in values:
+            text = _replaced(text, value, hidden[value])
+        return text
+
+    return clean
+
+
+def _without(answer: Answer, clean: Callable[[str], str]) -> Answer:
+    """Return an answer whose texts for people lack sensitive values; its rows stay."""
+    parts, besides = answer.parts, answer.besides
+    return replace(
+        answer,
+        title=clean(answer.title),
+        notes=[clean(note) for note in answer.notes],
+        parts=None if parts is None else lambda: [_cleaned(part, clean) for part in parts()],
+        besides=None if besides is None else lambda: [clean(text) for text in besides()],
+    )
+
+
+def _replaced(text: str, value: str, other: str) -> str:
+    """Replace a value where it stands as a word of its own, not within a longer name.
+
+    >>> _replaced("READ on topic a* (prefix) for a-b, a", "a", "X")
+    'READ on topic X* (prefix) for a-b, X'
+    """
+    pieces, start = list[str](), 0
+    while value and (at := text.find(value, start)) >= 0:
+        end = at + len(value)
+        is_word = not (_is_inner(text[at - 1 : at]) or _is_inner(text[end : end + 1]))
+        pieces += [text[start:at], other if is_word else value]
+        start = end
+    return "".join((*pieces, text[start:]))
+
+
+def _is_inner(letter: str) -> bool:
+    """Whether a letter beside a value makes it a part of a longer name."""
+    return letter.isalnum() or letter in ("-", "_")
+
+
+def _cleaned(part: Part, clean: Callable[[str], str]) -> Part:
+    match part:
+        case Sentence(text):
+            return replace(part, text=clean(text))
+        case Heading(text):
+            return replace(part, text=clean(text))
+        case Items(items):
+            return Items(
+                [
+                    Item(clean(item.text), item.mark, [clean(text) for text in item.under])
+                    for item in items
+                ]
+            )
+        case Facts(facts):
+            return Facts([(label, clean(text)) for label, text in facts])
+        case Table(columns, rows):
+            return Table(
+                columns,
+                [[clean(cell) if isinstance(cell, str) else cell for cell in row] for row in rows],
+            )
+    return part

@@ -1,0 +1,185 @@
+"""A preview, and what a team allows → the verdict on a change, with every reason. Pure.
+
+*deny*: a policy, the reference, a watch or ``--fail-on`` is broken, or something is unknown.
+*review*: access changes otherwise, at the end or for a time. *pass*: no access changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from aclkit.kafka.desired.plan_effect import PlanEffect
+from aclkit.model.phrases import few, number_of
+from aclkit.questions.assertions.model import Assertion, Outcome
+from aclkit.questions.gate.watch import touched
+from aclkit.questions.preview.desired import Applied
+from aclkit.questions.preview.preview import Preview, preview
+from aclkit.questions.preview.state import Asked, Change
+from aclkit.questions.prove.claim import FAILS, HOLDS, Claimed
+from aclkit.rules.names.change_lines import change_lines, line_words
+from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.region import RegionChange
+
+Name = Literal["deny", "review", "pass"]
+DENY: Final = "deny"
+REVIEW: Final = "review"
+PASS: Final = "pass"  # noqa: S105 -- a verdict
+
+GAP: Final = "gap"
+ANY: Final = "any"
+FAIL_ON: Final = (GAINED, LOST, GAP, ANY)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A change that is planned.
+
+    Attributes:
+        preview: what changes at the end, in the worst case.
+        moment: what is otherwise for a time than at the end; None where nothing is.
+        effects: of plans, what they do to each ACL.
+    """
+
+    preview: Preview
+    moment: Preview | None = None
+    effects: Sequence[PlanEffect] = ()
+
+    @classmethod
+    def of(
+        cls, change: Change, inventory: Asked, applied: Applied | None, budget: Budget
+    ) -> Planned:
+        """Preview a change, and what is otherwise while it is applied.
+
+        Args:
+            change: the state before, and the one at the end.
+            inventory: the known names.
+            applied: how files lead there, if they do.
+            budget: the search limit.
+        """
+        moment = None
+        if applied is not None and applied.moment is not None:
+            with_it, without = applied.moment
+            semantics = change.readings[1]
+            passing = Change(before=with_it, after=without, semantics=semantics)
+            moment = preview(passing, inventory, budget)
+        return cls(
+            preview=preview(change, inventory, budget),
+            moment=moment,
+            effects=applied.effects if applied is not None else (),
+        )
+
+    @property
+    def has_gap(self) -> bool:
+        """Whether an ACL, or access, is off for a time."""
+        moment = self.moment
+        return any(each.effect == GAP for each in self.effects) or (
+            moment is not None and (moment.has(GAINED) or moment.has(LOST))
+        )
+
+    @property
+    def is_known(self) -> bool:
+        """Whether everything is known about it."""
+        return self.preview.is_known and (self.moment is None or self.moment.is_known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a team allows, and what came out.
+
+    Attributes:
+        fail_on: one of ``FAIL_ON``, or None.
+        outcomes: of the team's policies on the state at the end.
+        reference: whether the state at the end has no access beyond the reference.
+        watches: what is watched.
+    """
+
+    fail_on: str | None = None
+    outcomes: Sequence[Outcome] = ()
+    reference: Claimed | None = None
+    watches: Sequence[Assertion] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a change may go ahead, and why.
+
+    Attributes:
+        name: deny, review or pass.
+        reasons: sentences, the first one decides.
+    """
+
+    name: Name
+    reasons: Sequence[str] = field(default_factory=tuple)
+
+    def said(self, clean: Callable[[str], str]) -> Verdict:
+        """Return the verdict with other words for its reasons."""
+        return Verdict(self.name, [*map(clean, self.reasons)])
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and its first reason."""
+        return f"Verdict: {self.name}. {self.reasons[0]}"
+
+
+def judge(planned: Planned, limits: Limits, budget: Budget) -> Verdict:
+    """Return the verdict on a change."""
+    broken = [*_broken(planned, limits, budget)]
+    if broken:
+        return Verdict(DENY, broken)
+    preview = planned.preview
+    if preview.has(GAINED) or preview.has(LOST):
+        return Verdict(REVIEW, ["Access changes."])
+    if planned.has_gap:
+        return Verdict(REVIEW, ["An ACL is off for a time while the plan is applied."])
+    return Verdict(PASS, ["No access changes."])
+
+
+def _broken(planned: Planned, limits: Limits, budget: Budget) -> Iterator[str]:
+    """Yield what is broken or unknown, the most important first."""
+    for outcome in limits.outcomes:
+        if not outcome.has_passed:
+            how = "is broken" if outcome.state == "failed" else "is unknown: search limit reached"
+            yield f"The policy {outcome.assertion.name!r} {how}."
+    if limits.reference is not None and limits.reference.outcome != HOLDS:
+        is_broken = limits.reference.outcome == FAILS
+        yield (
+            "There is access beyond the reference."
+            if is_broken
+            else "Whether there is access beyond the reference is unknown: search limit reached."
+        )
+    for watch in limits.watches:
+        yield from _watched(watch, planned, budget)
+    yield from _failing(planned, limits.fail_on)
+    if not planned.is_known:
+        yield "More access may change: the search limit was reached."
+
+
+def _watched(watch: Assertion, planned: Planned, budget: Budget) -> Iterator[str]:
+    found = touched(watch, planned.preview, budget)
+    if found:
+        yield f"Access that {watch.name!r} watches changes: {_words(found)}."
+        return
+    moment = touched(watch, planned.moment, budget) if planned.moment else []
+    if moment:
+        yield f"Access that {watch.name!r} watches changes for a time: {_words(moment)}."
+
+
+def _failing(planned: Planned, fail_on: str | None) -> Iterator[str]:
+    kinds = (GAINED, LOST, GAP) if fail_on == ANY else (fail_on,)
+    preview = planned.preview
+    if GAINED in kinds and preview.has(GAINED):
+        yield f"Access is gained (--fail-on {fail_on})."
+    if LOST in kinds and preview.has(LOST):
+        yield f"Access is lost (--fail-on {fail_on})."
+    if GAP in kinds and planned.has_gap:
+        gaps = sum(each.effect == GAP for each in planned.effects)
+        what = number_of(gaps, "ACL") if gaps else "Access"
+        verb = "is" if gaps <= 1 else "are"
+        yield f"{what} {verb} off for a time (--fail-on {fail_on})."
+
+
+def _words(openings: Sequence[RegionChange]) -> str:
+    return few([line_words(line, ()) for line in change_lines(openings)], 2)
