@@ -1,10 +1,12 @@
 """ACLs → ``kafka_acl`` resources of Terraform's provider Mongey/kafka, and those it cannot express.
 
-Source: the provider's conversions between texts and codes (kafka_acls.go). Pure.
+Sources: the provider's conversions between texts and codes (kafka_acls.go); HCL turns each string
+into Unicode's normal form C (cty.NormalizeString). Pure.
 """
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
@@ -33,13 +35,14 @@ def render_terraform(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
     """Write one resource for each ACL, named for its id; and return those it cannot express.
 
     The provider knows topics, groups, transactional ids and the cluster; no globs and no
-    operations on tokens or two-phase commits. An ACL that is there under two ids is one resource.
+    operations on tokens or two-phase commits. Names that are not in normal form C would come out
+    as others. An ACL that is there under two ids is one resource.
     """
     lines = list(_HEADER)
     unsaid: list[Acl] = []
     by_binding = {acl.binding: acl for acl in sorted(acls, key=lambda acl: acl.acl_id)}
     for acl in sorted(by_binding.values(), key=lambda acl: acl.binding):
-        if is_common(acl):
+        if is_common(acl) and all(unicodedata.is_normalized("NFC", each) for each in acl.binding):
             lines += ["", *_resource(acl)]
         else:
             unsaid.append(acl)
