@@ -1,6 +1,7 @@
 """ACLs → ``kafka_acl`` resources of Terraform's provider Mongey/kafka, and those it cannot express.
 
-Source: the provider's conversions between texts and codes (kafka_acls.go). Pure.
+Sources: the provider's conversions between texts and codes (kafka_acls.go); HCL turns each string
+into Unicode's normal form C (cty.NormalizeString). Pure.
 """
 
 from __future__ import annotations
