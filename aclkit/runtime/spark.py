@@ -158,8 +158,14 @@ def spark_log() -> Path | None:
 
 def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
     """Return the settings of a driver that runs the whole of Spark in this one process."""
-    cores = os.cpu_count() or 1
-    partitions = str(min(_MOST_PARTITIONS, max(2, cores)))
+    partitions = str(min(_MOST_PARTITIONS, max(2, os.cpu_count() or 1)))
+    java_options = [
+        # G1, the default, costs a quarter of a short run.
+        "-XX:+UseParallelGC",
+        "-XX:-UsePerfData",
+        "-Dfile.encoding=UTF-8",
+        f"-Djava.io.tmpdir={scratch()}",
+    ]
     return {
         # As the JVM reads it: not "4gb".
         "spark.driver.memory": f"{heap_size(env) >> 10}k",
@@ -169,7 +175,7 @@ def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
         "spark.local.dir": str(scratch()),
         # Nothing is ever saved there, but Spark makes the folder where it is started.
         "spark.sql.warehouse.dir": str(scratch() / "spark-warehouse"),
-        "spark.driver.extraJavaOptions": shlex.join(_java_options()),
+        "spark.driver.extraJavaOptions": shlex.join(java_options),
         "spark.sql.shuffle.partitions": partitions,
         # 64 MiB by default with this much memory, and each broadcast of a few rows takes a page.
         "spark.buffer.pageSize": "4m",
@@ -178,16 +184,6 @@ def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
         # 50 tasks by default, to read a log of a few kilobytes.
         "spark.databricks.delta.snapshotPartitions": "1",
     }
-
-
-def _java_options() -> list[str]:
-    return [
-        # G1, the default, costs a quarter of a short run.
-        "-XX:+UseParallelGC",
-        "-XX:-UsePerfData",
-        "-Dfile.encoding=UTF-8",
-        f"-Djava.io.tmpdir={scratch()}",
-    ]
 
 
 def _own_conf(
@@ -200,7 +196,6 @@ def _own_conf(
         "spark.ui.showConsoleProgress": "false",
         **_EXTENSION,
         **_SQL,
-        **_umask(),
         **_reached(uris),
         "spark.jars": ",".join(map(str, [*checked_jars(DELTA, log.info), *_s3_jars(uris)])),
     }
@@ -215,13 +210,12 @@ def _s3_jars(uris: Sequence[str]) -> tuple[Path, ...]:
 
 
 def _reached(uris: Sequence[str]) -> dict[str, str]:
-    """Return how URIs are reached, according to the environment."""
-    return {key: value for uri in uris for key, value in spark_options(uri).items()}
+    """Return how URIs are reached, according to the environment; and how files are made there.
 
-
-def _umask() -> dict[str, str]:
-    """Return the umask of this process for Hadoop, which asks no system."""
-    return {"spark.hadoop.fs.permissions.umask-mode": f"{current_umask():03o}"}
+    That is by the umask of this process, because Hadoop asks no system.
+    """
+    umask = {"spark.hadoop.fs.permissions.umask-mode": f"{current_umask():03o}"}
+    return umask | {key: value for uri in uris for key, value in spark_options(uri).items()}
 
 
 def _own_session(conf: SparkConf, *, verbose: bool) -> SparkSession:
@@ -229,7 +223,9 @@ def _own_session(conf: SparkConf, *, verbose: bool) -> SparkSession:
     with _environment():
         try:
             if SparkContext._gateway is None:
-                _silence(SparkContext(conf=conf, gateway=_launch(conf, verbose=verbose)))
+                context = SparkContext(conf=conf, gateway=_launch(conf, verbose=verbose))
+                # The server that counts accumulators must not report a JVM that has ended.
+                setattr(context._accumulatorServer, "handle_error", lambda *_: None)  # noqa: B010 -- a method
             else:  # a session was stopped in this process; its JVM is still there
                 SparkContext.getOrCreate(conf)
             session = SparkSession.builder.getOrCreate()
@@ -237,11 +233,6 @@ def _own_session(conf: SparkConf, *, verbose: bool) -> SparkSession:
             return session
         except (PySparkException, Py4JError, OSError, SurroundingsError) as error:
             raise SurroundingsError(_did_not_start(error)) from error
-
-
-def _silence(context: SparkContext) -> None:
-    """Silence the server that counts accumulators about a JVM that has ended."""
-    setattr(context._accumulatorServer, "handle_error", lambda *_: None)  # noqa: B010 -- a method
 
 
 def _done(session: SparkSession) -> str:
@@ -261,7 +252,7 @@ def _submitted_session(
     builder = SparkSession.builder
     if not given.contains("spark.app.name"):
         builder = builder.appName(app_name)
-    for key, value in {**_EXTENSION, **_umask(), **_reached(uris)}.items():
+    for key, value in {**_EXTENSION, **_reached(uris)}.items():
         if not given.contains(key):
             builder = builder.config(key, value)
     session = builder.config(map={**_SQL, **extra}).getOrCreate()
