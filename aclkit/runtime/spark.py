@@ -13,8 +13,7 @@ import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +27,7 @@ from pyspark.sql import SparkSession
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import signals
-from aclkit.runtime.environment import DELTA_COORDINATE, require_java
+from aclkit.runtime.environment import DELTA_COORDINATE, environ, require_java
 from aclkit.runtime.gateway import start_gateway
 from aclkit.runtime.jars import DELTA, HADOOP, S3, checked_jars
 from aclkit.runtime.memory import heap_size
@@ -220,7 +219,7 @@ def _reached(uris: Sequence[str]) -> dict[str, str]:
 
 def _own_session(conf: SparkConf, *, verbose: bool) -> SparkSession:
     require_java()
-    with _environment():
+    with environ(_as_launcher_needs()):
         try:
             if SparkContext._gateway is None:
                 context = SparkContext(conf=conf, gateway=_launch(conf, verbose=verbose))
@@ -291,10 +290,9 @@ def _did_not_start(error: BaseException) -> str:
     return f"Spark did not start: {telling[0]}. The complete output is in {log}"
 
 
-@contextmanager
-def _environment() -> Iterator[None]:
-    """Show Spark's launcher the Python and the Spark that run here, then restore."""
-    wanted = {
+def _as_launcher_needs() -> dict[str, str]:
+    """Return what shows Spark's launcher the Python and the Spark that run here."""
+    return {
         # The workers unpickle functions, so they must be the same Python with the same packages.
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
@@ -302,16 +300,6 @@ def _environment() -> Iterator[None]:
         # Spark asks the resolver for the machine's own name, which in a container may have none.
         "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP") or "127.0.0.1",
     }
-    before = {key: os.environ.get(key) for key in wanted}
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for key, value in before.items():
-            if value is None:
-                del os.environ[key]
-            else:
-                os.environ[key] = value
 
 
 def _is_open(descriptor: int) -> bool:

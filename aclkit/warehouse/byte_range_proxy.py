@@ -43,8 +43,8 @@ def offered(tables: Opened) -> Iterator[tuple[str, list[int]]]:
     with ExitStack() as stack:
         numbers = []
         for _ in range(_AT_ONCE):
-            ours, theirs = map(stack.enter_context, Pipe())
-            numbers.append(theirs.fileno())
+            ours, theirs = Pipe()  # its thread closes ours
+            numbers.append(stack.enter_context(theirs).fileno())
             threading.Thread(target=_answer, args=(ours, files), daemon=True).start()
         yield json.dumps(said), numbers
 
