@@ -21,7 +21,7 @@ from aclkit.pipeline.replay.known import Known, Replayed, ReplayOptions
 from aclkit.pipeline.replay.known_tables import KnownTables, read_clusters
 from aclkit.pipeline.replay.listed import notes_on_listing
 from aclkit.pipeline.replay.record import BROKERS_KEPT, ReplayResult, enter
-from aclkit.warehouse.current_runs import REPLAYING
+from aclkit.warehouse.job_run import REPLAYING
 from aclkit.warehouse.run import Run
 
 _TABLES: Final = (

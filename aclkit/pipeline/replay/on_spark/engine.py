@@ -19,7 +19,7 @@ from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import Span
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.pipeline.sources.spark_source import read_sources
-from aclkit.runtime.frame import Steps, local_frame
+from aclkit.runtime.frame import Steps, local_frame, release
 from aclkit.warehouse.schemas import TABLES
 
 
@@ -41,7 +41,7 @@ class OnSpark(Engine[DataFrame]):
             # As where something is only taken back: no job to read nothing.
             return self.source_rows([])
         rows = read_sources(self._spark, items, board).persist()
-        self._steps.frames.append(rows)
+        self._steps.callback(release, rows)
         return rows
 
     def rows(self, table: str, rows: Sequence[Sequence[object]]) -> DataFrame:
