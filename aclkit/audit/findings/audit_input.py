@@ -29,9 +29,8 @@ from aclkit.rules.names.question import Budget
 from aclkit.rules.names.redundancy import Leftover, View
 from aclkit.rules.names.rows import Rules, rows_of
 from aclkit.rules.names.semantics_diff import SemanticsChange
-from aclkit.rules.patterns.match import names_exactly
+from aclkit.rules.patterns.match import can_match, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
-from aclkit.rules.patterns.unmatchable import can_match
 
 PatternKey = tuple[str, str, str]
 """Resource type, pattern type, resource name."""

@@ -10,7 +10,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.semantics import Semantics
-from aclkit.rules.patterns.unmatchable import IS_MALFORMED, SLEEPS, reasons_never_to_match
+from aclkit.rules.patterns.match import IS_MALFORMED, SLEEPS, reasons_never_to_match
 
 NEVER_MATCHES: Final = Kind(
     id="never-matches",

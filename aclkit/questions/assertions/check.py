@@ -68,7 +68,7 @@ def check(
         assertions: what must hold.
         budget: what all proofs together may take.
     """
-    world = World.of(connection, run)
+    world = World(connection, run)
     spent = budget or Budget()
     return [_check_one(world, assertion, spent) for assertion in assertions]
 

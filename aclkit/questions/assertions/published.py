@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import duckdb
 
-from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.acl import ANY_OTHER
 from aclkit.model.cidr import is_any_other
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.questions.assertions.evaluate import Hit, Tallies, Tally
 from aclkit.questions.assertions.model import Kind
 from aclkit.questions.query.decide_unlisted import Verdict
@@ -26,8 +25,10 @@ from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.sql import fetch
 
+_T = TypeVar("_T")
+_Attributes = Mapping[_T, Mapping[str, str]]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
 class World:
     """The facts that assertions are checked against.
 
@@ -42,31 +43,18 @@ class World:
         resources: of the inventory, each with its attributes.
     """
 
-    connection: duckdb.DuckDBPyConnection
-    run: PublishedRun
-    acls: Mapping[str, Acl]
-    settings: BrokerSettings
-    semantics: Semantics
-    principals: Mapping[str, Mapping[str, str]]
-    hosts: tuple[str, ...]
-    resources: Mapping[Resource, Mapping[str, str]]
-
-    @classmethod
-    def of(cls, connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> World:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> None:
         """Read the inventory and the ACLs."""
-        settings, semantics = run_settings(run)
+        self.connection, self.run = connection, run
+        self.settings, self.semantics = run_settings(run)
+        self.acls = {acl.acl_id: acl for acl in acls_in_force(connection, run).values()}
         people = fetch(connection, _PRINCIPALS, [run.cluster_id])
         things = fetch(connection, _RESOURCES, [run.cluster_id])
-        return cls(
-            connection=connection,
-            run=run,
-            acls={acl.acl_id: acl for acl in acls_in_force(connection, run).values()},
-            settings=settings,
-            semantics=semantics,
-            principals={name: attributes or {} for name, attributes in people},
-            hosts=read_hosts(connection, run.cluster_id),
-            resources={Resource(*named): attributes or {} for *named, attributes in things},
-        )
+        self.principals: _Attributes[str] = {name: found or {} for name, found in people}
+        self.resources: _Attributes[Resource] = {
+            Resource(*named): found or {} for *named, found in things
+        }
+        self.hosts = read_hosts(connection, run.cluster_id)
 
     @property
     def rules(self) -> Rules:
@@ -128,7 +116,9 @@ def count_hits(
     ]
     return {
         tuple(subject): Tally(count=count, is_endless=is_endless, example=Hit(*example))
-        for *subject, count, is_endless, example in fetch(connection, _TALLIES[kind], values)
+        for *subject, count, is_endless, example in fetch(
+            connection, _TALLIES.get(kind, _OF_WHOLE), values
+        )
     }
 
 
@@ -235,9 +225,6 @@ _OF_RESOURCES: Final = "FROM hit GROUP BY resource_type, resource_name"
 _OF_PRINCIPALS: Final = "FROM hit GROUP BY principal"
 _OF_WHOLE: Final = _HITS + _WHOLE + _COUNTED + _OF_ALL
 _TALLIES: Final[dict[Kind, str]] = {
-    "never": _OF_WHOLE,
-    "always": _OF_WHOLE,
-    "only": _OF_WHOLE,
     "at_most": _HITS + _PER_RESOURCE + _COUNTED + _OF_RESOURCES,
     "separate": _HITS + _PER_PRINCIPAL + _COUNTED + _OF_PRINCIPALS,
 }

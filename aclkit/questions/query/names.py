@@ -12,6 +12,7 @@ from heapq import nlargest
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER
+from aclkit.model.phrases import listed
 from aclkit.model.principal import split_principal
 from aclkit.model.resource import WORD_OF_TYPE, Resource
 from aclkit.warehouse.reader import Tables
@@ -88,7 +89,8 @@ def unknown_note(unknown: Sequence[Unknown]) -> str:
 def not_known(unknown: Sequence[Unknown]) -> str:
     """Write which names are unknown, and which ones the user probably meant."""
     return " ".join(
-        f"{each.name} is not known." + (f" Did you mean {_either(each.near)}?" if each.near else "")
+        f"{each.name} is not known."
+        + (f" Did you mean {listed(each.near, 'or')}?" if each.near else "")
         for each in unknown
     )
 
@@ -99,10 +101,6 @@ def near_object(unknown: Sequence[Unknown]) -> dict[str, object]:
         "not_in_inventory": [each.name for each in unknown],
         "did_you_mean": {each.name: list(each.near) for each in unknown},
     }
-
-
-def _either(names: Sequence[str]) -> str:
-    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def near_principals(asked: str, known: Iterable[str]) -> tuple[str, ...]:

@@ -48,8 +48,8 @@ from aclkit.rules.patterns.match import (
     is_any_host,
     principal_matches,
     reaches,
+    reasons_never_to_match,
 )
-from aclkit.rules.patterns.unmatchable import reasons_never_to_match
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings

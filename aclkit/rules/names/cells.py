@@ -7,7 +7,6 @@ to ask about it are names of resources, and of its ACLs nothing counts any more 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl, Request
@@ -124,7 +123,6 @@ _NONE: Final[ByState] = (frozenset(), frozenset(), frozenset())
 _CLOSED: Final = (False, False)
 
 
-@dataclass(slots=True)
 class CellsOfType:
     """The cells of one resource type.
 
@@ -141,19 +139,7 @@ class CellsOfType:
         near: patterns of cells → those of them that count; None where nothing can differ.
     """
 
-    resource_type: str
-    rows: Mapping[Symbols, Sequence[_Placed]]
-    principals: Classes
-    anybody: ByState
-    is_open: tuple[bool, bool]
-    supers: tuple[frozenset[str], frozenset[str]]
-    budget: Budget
-    is_complete: bool
-    hosts: dict[frozenset[Symbols], Classes] = field(default_factory=dict)
-    near: dict[Patterns, Patterns | None] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, resource_type: str, before: Rules, after: Rules, budget: Budget) -> CellsOfType:
+    def __init__(self, resource_type: str, before: Rules, after: Rules, budget: Budget) -> None:
         """Pick the ACLs of a type, and the classes of principals to ask about.
 
         Where the settings are the same, patterns that share no name with a changed one do not
@@ -179,20 +165,18 @@ class CellsOfType:
             named = {tuple(name) for name in supers[0] | supers[1]}
             principals = classes_of_principals({*rows, *named}, budget)
         affected = (p for p in principals.members if is_wide or p.patterns & changed)
-        return cls(
-            resource_type=resource_type,
-            rows=rows,
-            principals=principals._replace(members=tuple(affected)),
-            anybody=anybody if counts_default else _NONE,
-            is_open=is_open if counts_default else _CLOSED,
-            supers=supers,
-            budget=budget,
-            is_complete=principals.is_complete,
-        )
+        self.resource_type, self.rows = resource_type, rows
+        self.supers, self.budget = supers, budget
+        self.principals = tuple(affected)
+        self.anybody = anybody if counts_default else _NONE
+        self.is_open = is_open if counts_default else _CLOSED
+        self.is_complete = principals.is_complete
+        self.hosts: dict[frozenset[Symbols], Classes] = {}
+        self.near: dict[Patterns, Patterns | None] = {}
 
     def cells(self) -> Iterator[AskedCell]:
         """Yield each cell that a change can affect."""
-        for principal in self.principals.members:
+        for principal in self.principals:
             before, after = (principal.name in names for names in self.supers)
             if not (before and after):
                 defaults = Defaults((before, after), self.is_open)

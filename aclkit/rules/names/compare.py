@@ -95,7 +95,7 @@ def compare(before: Rules, after: Rules, budget: Budget) -> Difference:
     unknown: list[UnknownCell] = []
     is_complete = True
     for resource_type in OPERATIONS_OF_TYPE:
-        asked = CellsOfType.of(resource_type, before, after, budget)
+        asked = CellsOfType(resource_type, before, after, budget)
         known: dict[tuple[Patterns, Defaults], Found] = {}
         for each in asked.cells():
             key = each.patterns, each.defaults
