@@ -241,24 +241,14 @@ def _published(asked: _Lookup, pairs: Sequence[_Pairs]) -> Iterable[Alike]:
     for ruleset, operation, host, *ruling in asked.ask(_RULINGS, rulesets):
         rulings.setdefault((ruleset, operation), {})[host] = Verdict(*ruling)
     for each in pairs:
-        lines = [
-            line
-            for operation in asked.operations_of(each.resource_type)
-            for line in asked.lines(operation, *_by_host(rulings, each.ruleset, operation))
-        ]
+        lines: list[Line] = []
+        for operation in asked.operations_of(each.resource_type):
+            named = rulings.get((each.ruleset, operation), {})
+            if ANY_OTHER not in named:
+                expected = f"expected a ruling of ruleset {each.ruleset} on {operation}"
+                raise DataError(f"{expected} in explain_ruling")
+            lines += asked.lines(operation, named, named[ANY_OTHER])
         yield Alike(each.names, _sorted(lines))
-
-
-def _by_host(
-    rulings: Mapping[tuple[str | None, str], Mapping[str, Verdict]],
-    ruleset: str | None,
-    operation: str,
-) -> tuple[Mapping[str, Verdict], Verdict]:
-    """Return how a ruleset rules on an operation: for hosts that it names, and for any other."""
-    named = rulings.get((ruleset, operation), {})
-    if ANY_OTHER not in named:
-        raise DataError(f"expected a ruling of ruleset {ruleset} on {operation} in explain_ruling")
-    return named, named[ANY_OTHER]
 
 
 def _outside(

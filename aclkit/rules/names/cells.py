@@ -6,7 +6,7 @@ to ask about it are names of resources, and of its ACLs nothing counts any more 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl, Request
@@ -223,22 +223,15 @@ def _parts(resource_type: str, before: Rules, after: Rules) -> tuple[_Part, _Par
         {acl.binding: acl for acl in rules.acls if acl.resource_type == resource_type}
         for rules in (before, after)
     )
-    both = _in_both(then, now, before.semantics, after.semantics)
+    both = {*then.keys() & now.keys()}
+    if before.semantics != after.semantics:
+        ways = before.semantics, after.semantics
+        both = {binding for binding in both if reads_alike(then[binding], *ways)}
     return (
         (before.semantics, [acl for binding, acl in then.items() if binding in both]),
         (before.semantics, [acl for binding, acl in then.items() if binding not in both]),
         (after.semantics, [acl for binding, acl in now.items() if binding not in both]),
     )
-
-
-def _in_both(
-    then: Mapping[tuple[str, ...], Acl], now: Iterable[tuple[str, ...]], *ways: Semantics
-) -> Set[tuple[str, ...]]:
-    """Return the bindings of the ACLs that both states have, and take for the same."""
-    both = then.keys() & now
-    if len(set(ways)) == 1:
-        return both
-    return {binding for binding in both if reads_alike(then[binding], *ways)}
 
 
 def _near_to_changed(parts: tuple[_Part, _Part, _Part]) -> tuple[_Part, _Part, _Part]:

@@ -284,25 +284,23 @@ _NO_TOPIC: Final = ("", ".", "..")
 
 def reasons_never_to_match(acl: Acl, semantics: Semantics) -> Iterator[str]:
     """Yield each reason why no request can meet an ACL."""
-    reasons = (
-        _resource_type_reason(acl),
-        _name_reason(acl, semantics),
-        _operation_reason(acl),
-        _principal_reason(acl),
-        _host_reason(acl, semantics),
-    )
-    return (reason for reason in reasons if reason)
+    operations = OPERATIONS_OF_TYPE.get(acl.resource_type)
+    if operations is None:
+        yield f"no request has a resource of the type {acl.resource_type}"
+    if reason := _name_reason(acl, semantics):
+        yield reason
+    covered = (coverage(acl.operation, acl.permission_type, each) for each in operations or ())
+    if operations is not None and all(cover is None for cover in covered):
+        yield f"no request on a {acl.resource_type} has operation {acl.operation}"
+    if split_principal(acl.principal) is None:
+        yield f"principal {acl.principal!r} has no colon between type and name"
+    if reason := _host_reason(acl, semantics):
+        yield reason
 
 
 def can_match(acl: Acl, semantics: Semantics) -> bool:
     """Whether some request could meet an ACL."""
     return next(reasons_never_to_match(acl, semantics), None) is None
-
-
-def _principal_reason(acl: Acl) -> str | None:
-    if split_principal(acl.principal) is not None:
-        return None
-    return f"principal {acl.principal!r} has no colon between type and name"
 
 
 def _host_reason(acl: Acl, semantics: Semantics) -> str | None:
@@ -321,22 +319,6 @@ def _host_reason(acl: Acl, semantics: Semantics) -> str | None:
     return f"brokers write host {acl.host!r} as {canonical!r} and compare hosts as text"
 
 
-def _resource_type_reason(acl: Acl) -> str | None:
-    if acl.resource_type in OPERATIONS_OF_TYPE:
-        return None
-    return f"no request has a resource of the type {acl.resource_type}"
-
-
-def _operation_reason(acl: Acl) -> str | None:
-    operations = OPERATIONS_OF_TYPE.get(acl.resource_type)
-    if operations is None or any(
-        coverage(acl.operation, acl.permission_type, operation) is not None
-        for operation in operations
-    ):
-        return None
-    return f"no request on a {acl.resource_type} has operation {acl.operation}"
-
-
 def _name_reason(acl: Acl, semantics: Semantics) -> str | None:
     if acl.resource_type == "TOPIC":
         return _topic_reason(acl, semantics)
@@ -344,13 +326,10 @@ def _name_reason(acl: Acl, semantics: Semantics) -> str | None:
         acl.pattern_type, acl.resource_name, CLUSTER_NAME, semantics
     ):
         return f"the pattern does not match {CLUSTER_NAME}, the name of every cluster resource"
-    if acl.resource_type == "USER" and acl.pattern_type == LITERAL and _is_no_user(acl):
+    is_name = acl.pattern_type == LITERAL and acl.resource_name != "*"
+    if acl.resource_type == "USER" and is_name and split_principal(acl.resource_name) is None:
         return f"USER {acl.resource_name!r} has no colon, and requests name users as User:NAME"
     return None
-
-
-def _is_no_user(acl: Acl) -> bool:
-    return acl.resource_name != "*" and split_principal(acl.resource_name) is None
 
 
 def _topic_reason(acl: Acl, semantics: Semantics) -> str | None:
