@@ -12,8 +12,7 @@ from typing import Final
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind
-from aclkit.rules.names.compare import GAINED, LOST
-from aclkit.rules.names.semantics_diff import SemanticsChange
+from aclkit.rules.names.compare import GAINED, LOST, SemanticsChange
 from aclkit.rules.names.words import semantics_change_words
 
 SLEEPING_RANGE: Final = Kind(

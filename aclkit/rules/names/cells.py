@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.classes import Classes, NameClass, classes_of_hosts, classes_of_principals
 from aclkit.rules.names.cover import covers, is_plainly_covered, near_to
@@ -44,13 +45,8 @@ class Cell(NamedTuple):
 
     def about(self, name: str) -> Request:
         """Ask about one name."""
-        return Request(
-            principal=self.principal.name,
-            host=self.host.name,
-            operation=self.operation,
-            resource_type=self.resource_type,
-            resource_name=name,
-        )
+        resource = Resource(self.resource_type, name)
+        return Request.of(self.principal.name, self.host.name, self.operation, resource)
 
 
 class Defaults(NamedTuple):
