@@ -35,15 +35,6 @@ from aclkit.warehouse.new_files import NewFile, write_files
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
 
-DECIDED: Final = (
-    "explain_pair",
-    "explain_class_pair",
-    "ruleset_group",
-    "ruleset",
-    "explain_ruling",
-)
-"""The tables that deciding writes."""
-
 _LOOKS: Final = 1_000_000
 """Of so many rows at once rulings are found: some hundred megabytes."""
 _SETS: Final = 100_000

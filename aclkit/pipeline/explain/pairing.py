@@ -15,7 +15,6 @@ from typing import Final
 
 import numpy as np
 
-from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.pipeline.explain.arrays import (
     Fingerprints,
     Flags,
@@ -27,8 +26,8 @@ from aclkit.pipeline.explain.arrays import (
     runs_of,
 )
 from aclkit.pipeline.explain.prepared import Grants, Matched, Prepared
+from aclkit.pipeline.explain.ranked_acls import TYPES
 
-TYPES: Final = tuple(OPERATIONS_OF_TYPE)
 NO_SET: Final = -1
 
 _FEW_SUBJECTS: Final = 8
@@ -79,6 +78,7 @@ class Paired:
 
     Attributes:
         resources: the slice.
+        resource_type: of each resource, a place in ``TYPES``.
         kind: of each resource.
         of_kind: the rows of each kind in ``subject`` and ``set``.
         subject: whom common patterns grant something.
@@ -92,6 +92,7 @@ class Paired:
     """
 
     resources: Matched
+    resource_type: Numbers
     kind: Numbers
     of_kind: Lists
     subject: Numbers
@@ -213,6 +214,7 @@ def pair_up(prepared: Prepared, resources: Matched) -> Paired:
     types = np.array([TYPES.index(of_type) for of_type, _ in resources.keys], np.int64)
     return Paired(
         resources=resources,
+        resource_type=types,
         kind=kind,
         of_kind=Lists.of(base_kind, len(example)),
         subject=base_subject,

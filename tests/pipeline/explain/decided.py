@@ -23,6 +23,9 @@ from tests.pipeline.explain.memory import Memory
 Rows = dict[str, list[tuple[Any, ...]]]
 """Table → its rows, lists as tuples."""
 
+DECIDED = ("explain_pair", "explain_class_pair", "ruleset_group", "ruleset", "explain_ruling")
+"""The tables that deciding writes."""
+
 
 def decided(scope: Scope, acls: Sequence[Acl], *, allow_everyone: bool = False) -> Memory:
     """The tables as a materialize of these ACLs would leave them."""
