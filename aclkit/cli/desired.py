@@ -8,7 +8,7 @@ from aclkit.cli.context import Context, format_option
 from aclkit.cli.desired_options import DesiredOptions, reading_options
 from aclkit.cli.help import Group
 from aclkit.kafka.desired.answer import desired_answer
-from aclkit.questions.preview.planned import read_wanted
+from aclkit.questions.preview.desired_forms import read_wanted
 
 
 @click.group(cls=Group)

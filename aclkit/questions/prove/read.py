@@ -12,7 +12,7 @@ from aclkit.kafka.desired.read import Asked
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.preview.desired import apply_desired
-from aclkit.questions.preview.planned import read_wanted
+from aclkit.questions.preview.desired_forms import read_wanted
 from aclkit.questions.preview.scopes import Scope
 from aclkit.questions.preview.state import State
 from aclkit.questions.prove.proof_settings import LISTING, RECORDS, WAREHOUSE, Reading, Side
