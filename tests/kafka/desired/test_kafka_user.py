@@ -53,6 +53,14 @@ def test_the_acls_of_users_are_those_that_strimzis_own_classes_read():
     assert part.unread == {"ConfigMap": 1}
 
 
+def test_lines_may_end_as_on_windows():
+    text = document_of("strimzi/users.yaml").text.replace("\n", "\r\n")
+    assert holds(Document("f", text))
+    part = read_text(text)
+    assert bindings_of(part) == rows_of("strimzi/users.tsv")
+    assert part.acls[0].place.line == 9
+
+
 def test_each_acl_has_the_line_of_its_operation():
     part = read(document_of("field-18/kafkauser.yaml"))
     assert [(each.place.line, each.acl.operation) for each in part.acls] == [
