@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Final
 
 from aclkit.errors import DataError
+from aclkit.kafka.desired import other_json
 from aclkit.kafka.desired.documents import read_documents
 from aclkit.kafka.desired.formats import Format
 from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Place, Problem
@@ -204,7 +205,7 @@ RECORDS: Final = Format(
     read=read_record_lines,
 )
 
-ALL_FORMATS: Final[tuple[Format, ...]] = (*FORMATS, LISTING, RECORDS)
+ALL_FORMATS: Final[tuple[Format, ...]] = (*FORMATS, LISTING, RECORDS, *other_json.FORMATS)
 """Every format that is read, in the order of asking."""
 
 
