@@ -65,6 +65,7 @@ class Columns:
 
     Attributes:
         column: makes a column of its name.
+        text: makes a text that is no column's name.
         nothing: makes a condition that holds for no row.
         settled: makes a condition that does not hold where it is unknown.
         is_in: whether a column is one of some numbers.
@@ -72,10 +73,11 @@ class Columns:
     """
 
     column: Callable[[str], Expression]
+    text: Callable[[str], Expression]
     nothing: Callable[[], Expression]
     settled: Callable[[Expression], Expression]
     is_in: Callable[[Expression, Collection[int]], Expression]
-    starts_with: Callable[[Expression, str], Expression]
+    starts_with: Callable[[Expression, Expression], Expression]
 
     def any_of(self, conditions: Iterable[Condition]) -> Expression:
         """Return whether some condition holds for a fact or a reject; unknown is no."""
@@ -90,11 +92,12 @@ class Columns:
             epoch, cuts = self.column("epoch"), sorted(condition.cuts.items())
             return (fact == RECORD) & self._some((epoch == e) & (offset >= cut) for e, cut in cuts)
         if isinstance(condition, OfSnapshots):
-            return (fact == SNAPSHOT) & self.is_in(offset, condition.end_offsets)
+            ends = condition.end_offsets
+            return (fact == SNAPSHOT) & (self.is_in(offset, ends) if ends else self.nothing())
         if isinstance(condition, Offsets):
             return (offset >= condition.start) & (offset < condition.stop)
         if isinstance(condition, OfASource):
-            is_of = self.column("stage") == "source"
+            is_of = self.column("stage") == self.text("source")
             return is_of if condition.item is None else is_of & self._holds(condition.item)
-        source, folder = self.column("source"), f"{condition.source.rstrip('/')}/"
-        return (source == condition.source) | self.starts_with(source, folder)
+        source, folder = self.column("source"), self.text(f"{condition.source.rstrip('/')}/")
+        return (source == self.text(condition.source)) | self.starts_with(source, folder)

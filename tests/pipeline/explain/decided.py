@@ -11,11 +11,10 @@ import pyarrow as pa
 
 from aclkit.model.acl import Acl
 from aclkit.pipeline.explain import rows, tables
-from aclkit.pipeline.explain.pairing import pair_up
+from aclkit.pipeline.explain.pairing import cut, pair_up
 from aclkit.pipeline.explain.prepared import Matched, Prepared, Resources, prepare
 from aclkit.pipeline.explain.rulings import Ruler
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.explain.slices import cut
 from aclkit.warehouse.schemas import TABLES
 from tests.pipeline.explain import oracle
 from tests.pipeline.explain.memory import Memory

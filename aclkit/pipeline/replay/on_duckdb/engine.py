@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from string import Template
 from typing import Any, ClassVar, Final
 
 import duckdb
 import pyarrow as pa
-import pyarrow.compute as pc
+from duckdb import CoalesceOperator, ColumnExpression, ConstantExpression, FunctionExpression
 
 from aclkit.model.acl import Acl
 from aclkit.pipeline.plan import ROWS_REPLAYED_HERE
@@ -45,11 +46,12 @@ class OnDuckdb(Engine[pa.Table]):
         "sha256": "sha256(raw)",
     }
     COLUMNS = Columns(
-        column=pc.field,
-        nothing=lambda: pc.scalar(value=False),
-        settled=lambda condition: pc.coalesce(condition, pc.scalar(value=False)),
-        is_in=lambda column, numbers: column.isin(pa.array(sorted(numbers), pa.int64())),
-        starts_with=pc.starts_with,
+        column=ColumnExpression,
+        text=ConstantExpression,
+        nothing=lambda: ConstantExpression(value=False),
+        settled=lambda condition: CoalesceOperator(condition, ConstantExpression(value=False)),
+        is_in=lambda column, numbers: column.isin(*map(ConstantExpression, numbers)),
+        starts_with=partial(FunctionExpression, "starts_with"),
     )
 
     def __init__(self, cluster_id: str) -> None:
@@ -93,16 +95,24 @@ class OnDuckdb(Engine[pa.Table]):
             return found.fetchall()
 
     def where(self, rows: pa.Table, condition: Expression) -> pa.Table:
-        """Filter by an expression of Arrow."""
-        return rows.filter(condition)
+        """Filter by an expression of DuckDB."""
+        with _connected() as connection:
+            found = connection.from_arrow(rows).filter(condition).to_arrow_table()
+            return found.cast(rows.schema)
 
     @contextmanager
     def _asked(
         self, sql: str, values: Sequence[object], frames: dict[str, pa.Table]
     ) -> Iterator[duckdb.DuckDBPyRelation]:
-        # What does not fit into DuckDB's share of the memory goes to this process's own folder.
-        with connect_beside({}, str(scratch() / "duckdb")) as (connection, _):
+        with _connected() as connection:
             for name, table in frames.items():
                 connection.register(name, table)
             words = {**self.WORDS, **dict(zip(frames, frames, strict=True))}
             yield connection.sql(Template(sql).substitute(words), params=list(values))
+
+
+@contextmanager
+def _connected() -> Iterator[duckdb.DuckDBPyConnection]:
+    # What does not fit into DuckDB's share of the memory goes to this process's own folder.
+    with connect_beside({}, str(scratch() / "duckdb")) as (connection, _):
+        yield connection

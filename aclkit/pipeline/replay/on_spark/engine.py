@@ -39,6 +39,7 @@ class OnSpark(Engine[DataFrame]):
     }
     COLUMNS = Columns(
         column=F.col,
+        text=F.lit,
         nothing=lambda: F.lit(False),
         settled=lambda condition: F.coalesce(condition, F.lit(False)),
         is_in=lambda column, numbers: column.isin(list(numbers)),
