@@ -346,7 +346,10 @@ def _take_lines(script: _Script, first: int, lines: Iterable[str]) -> None:
         if _BAD_ESCAPE.search(line):
             script.refuse(number, "Two hexadecimal digits must follow a %. Write a % as %25")
             continue
-        plain = (unquote_to_bytes(each.replace("+", " ")) for each in fields)
+        plain = (
+            unquote_to_bytes(each.replace("+", " ").encode("utf-8", "surrogatepass"))
+            for each in fields
+        )
         texts = (each.decode("utf-8", "surrogateescape") for each in plain)
         _put(script, Raw(**dict(zip(BINDING, texts, strict=True)), names={}), _BULK_WORDS, number)
 

@@ -101,6 +101,16 @@ def test_several_values_of_an_option_are_several_acls():
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("letter", ["\udcff", "\ud800"])
+def test_a_name_with_bytes_that_are_not_utf_8_is_refused(letter):
+    plain = f"{ADD} --allow-principal User:a --topic {letter}"
+    printed = f"{ADD} --allow-principal User:a --topic \"$(printf '{letter}\\001')\""
+    assert problems(of(f"{plain}\n{printed}")) == [
+        f"file:{line}: --topic has bytes that are not UTF-8. Write the file as UTF-8"
+        for line in (1, 2)
+    ]
+
+
 def test_names_are_trimmed_as_kafka_acls_trims_them():
     assert names(of(f"{ADD} --allow-principal User:a --topic ' a\r '")) == ["a"]
     assert names(of(f"{ADD} --allow-principal User:a --transactional-id ' a '")) == [" a "]
@@ -334,6 +344,8 @@ def test_each_acl_of_a_bulk_script_has_its_line():
         ("TOPIC a LITERAL User:a * READ", "Expected 7 fields with one blank between, found 6."),
         ("TOPIC a%2 LITERAL User:a * READ ALLOW", "Two hexadecimal digits must follow a %."),
         ("TOPIC %ff LITERAL User:a * READ ALLOW", "resource_name has bytes that are not UTF-8."),
+        ("TOPIC \udcff LITERAL User:a * READ ALLOW", "resource_name has bytes that are not UTF-8."),
+        ("TOPIC \ud800 LITERAL User:a * READ ALLOW", "resource_name has bytes that are not UTF-8."),
         ("TOPIC a GLOB User:a * READ ALLOW", "pattern_type 'GLOB' is unknown."),
         ("TOPIC a LITERAL User:a * Read ALLOW", "operation 'Read' is unknown. Did you mean READ?"),
     ],
