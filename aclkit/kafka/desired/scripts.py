@@ -221,6 +221,8 @@ def _base(word: Word) -> str:
 def _place_of_program(script: _Script, words: Sequence[Word]) -> int | None:
     """Return where kafka-acls stands in a command, None if the command does not run it."""
     first = _base(words[0])
+    if words[0].why and "/" not in words[0].text:
+        return None
     if first in _PROGRAMS or (first in ("add", "remove") and first in script.functions):
         return 0
     is_look_up = first == "command" and words[1:2] and words[1].text in ("-v", "-V")
@@ -233,7 +235,9 @@ def _take_other(script: _Script, command: Command, name: str, words: Sequence[Wo
     """Read a command that is not kafka-acls itself: it may run kafka-acls nevertheless."""
     options = {word.text for word in words}
     is_variable = bool(words[0].why) and (
-        not options.isdisjoint(ACTIONS[:2]) or re.search(r"kafka_?-?acl", words[0].why, re.I)
+        not options.isdisjoint(ACTIONS[:2])
+        or PROGRAM in words[0].text
+        or re.search(r"kafka_?-?acl", words[0].why, re.I)
     )
     if is_variable:
         script.refuse(
@@ -260,6 +264,11 @@ def _take_kafka_acls(script: _Script, command: Command, words: Sequence[Word], a
         return
     if fault := _why_not_sure(script, command):
         script.refuse(command.line, fault)
+    elif is_reading:
+        script.refuse(
+            command.line,
+            "kafka-acls takes one action in a command. Write --add, or the other one, not both",
+        )
     elif "--remove" in options:
         script.refuse(
             command.line,
@@ -337,7 +346,10 @@ def _take_lines(script: _Script, first: int, lines: Iterable[str]) -> None:
         if _BAD_ESCAPE.search(line):
             script.refuse(number, "Two hexadecimal digits must follow a %. Write a % as %25")
             continue
-        plain = (unquote_to_bytes(each.replace("+", " ")) for each in fields)
+        plain = (
+            unquote_to_bytes(each.replace("+", " ").encode("utf-8", "surrogatepass"))
+            for each in fields
+        )
         texts = (each.decode("utf-8", "surrogateescape") for each in plain)
         _put(script, Raw(**dict(zip(BINDING, texts, strict=True)), names={}), _BULK_WORDS, number)
 

@@ -276,7 +276,7 @@ class Lexer:
         if any(code > 255 for code in codes):
             return None
         data = b"".join(
-            plain.encode("utf-8", "surrogateescape") + bytes(code)
+            plain.encode("utf-8", "surrogatepass") + bytes(code)
             for plain, code in zip(pieces[::2], [*([each] for each in codes), []], strict=True)
         )
         self._skip(len(match[0]))
