@@ -146,6 +146,13 @@ def test_a_value_that_a_shell_replaces_is_refused(word, why):
     ]
 
 
+def test_braces_are_refused_in_each_value_because_they_become_several_words():
+    assert problems(of(GOOD.replace("b:1", "b:{1,2}"))) == [
+        "file:1: The value of --bootstrap-server has braces, which shells expand. Write the value "
+        "in quotes '…'"
+    ]
+
+
 def test_a_variable_among_the_options_is_refused():
     assert problems(of(f"{GOOD} $MORE")) == [
         "file:1: The command has the variable $MORE. Write out what stands there"
