@@ -51,7 +51,18 @@ _SECTIONS: Final[Sections] = {
     }.items()
 }
 _SELDOM: Final = frozenset(
-    ["verify", "doctor", "replay", "materialize", "maintain", "jars", "completion", "help", "alert"]
+    [
+        "report",
+        "verify",
+        "doctor",
+        "replay",
+        "materialize",
+        "maintain",
+        "jars",
+        "completion",
+        "help",
+        "alert",
+    ]
 )
 """Commands that ``-h`` only names."""
 
