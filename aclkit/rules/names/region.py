@@ -11,7 +11,7 @@ only its shortest name is certain.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from aclkit.model.groups import grouped
@@ -21,8 +21,8 @@ from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import GAINED, CellChange, Difference, changes_between
 from aclkit.rules.names.cover import SHARED, fewest
 from aclkit.rules.names.domain import Domain, domain_of
-from aclkit.rules.names.question import Budget, Found
-from aclkit.rules.names.rows import EVERYTHING, Symbols
+from aclkit.rules.names.question import Budget, Found, Question
+from aclkit.rules.names.rows import EVERYTHING, Symbols, is_one_name, may_share
 from aclkit.rules.names.target import Classifier
 
 
@@ -62,14 +62,37 @@ class _Teller:
         self.budget = budget
 
     def regions(self) -> list[Region]:
-        told: list[tuple[Symbols, str]] = []
+        told: dict[Symbols, Region | str] = {}
+        wide: list[Symbols] = []
         for pattern in self._changed():
-            found = self._find(_NEW, [pattern], [each for each, _ in told])
+            if is_one_name(pattern):
+                if self._is_new(name := "".join(pattern), wide):
+                    told[pattern] = Region(pattern, (), (), name, is_exact=True)
+                continue
+            found = self._find(_NEW, [pattern], told)
             if found.names:
-                told.append((pattern, found.names[SHARED]))
+                told[pattern] = found.names[SHARED]
+                wide.append(pattern)
             elif not found.is_complete:
                 return []
-        return [self._region(*each) for each in told]
+        return [
+            self._region(pattern, each) if isinstance(each, str) else each
+            for pattern, each in told.items()
+        ]
+
+    def _is_new(self, name: str, wide: Sequence[Symbols]) -> bool:
+        """Whether the names of the change hold one, and no wide pattern matches it."""
+        if not self.domain.holds(name):
+            return False
+        change = changes_between(self.defaults)
+        is_changed = change.classes[self._all.flags_of(name)] == self.kind
+        return is_changed and not (wide and Question([wide], self.domain).flags_of(name))
+
+    @cached_property
+    def _all(self) -> Question:
+        """The patterns of the change, to be asked about single names."""
+        size = changes_between(self.defaults).size
+        return Question(self.patterns.groups[:size], self.domain)
 
     def _changed(self) -> list[Symbols]:
         """Return what a region can begin with, the widest first."""
@@ -77,7 +100,10 @@ class _Teller:
         return sorted(widest, key=lambda each: (len(each), each))
 
     def _region(self, pattern: Symbols, shortest: str) -> Region:
-        others = sorted({each for group in self.patterns.groups for each in group} - {pattern})
+        others = sorted(
+            {each for group in self.patterns.groups for each in group if may_share(pattern, each)}
+            - {pattern}
+        )
         but = [each for each in others if self._is_outside(pattern, each)]
         ways: tuple[list[Symbols], ...] = ([], self._winning(), self._reaching(pattern))
         within = next((way for way in ways if self._is_exact(pattern, way, but)), None)
@@ -119,12 +145,19 @@ class _Teller:
         return bool(found.names) or not found.is_complete
 
     def _find(self, aim: int, *groups: Iterable[Symbols]) -> Found:
-        """Look for the shortest name, ``SHARED``, of which an aim is true."""
+        """Look for the shortest name, ``SHARED``, of which an aim is true.
+
+        It is one of the first group's only pattern, so patterns that share none with it are left
+        out.
+        """
         size = changes_between(self.defaults).size
-        more = [*groups, *[()] * (_MORE - len(groups))]
-        return self.budget.find(
-            [*self.patterns.groups[:size], *more], self.domain, _aim(self.defaults, self.kind, aim)
-        )
+        ((pattern,), *rest) = groups
+        asked = [
+            [each for each in group if may_share(pattern, each)]
+            for group in (*self.patterns.groups[:size], (pattern,), *rest)
+        ]
+        more: list[list[Symbols]] = [[]] * (_MORE - len(groups))
+        return self.budget.find([*asked, *more], self.domain, _aim(self.defaults, self.kind, aim))
 
 
 _MORE: Final = 3

@@ -45,6 +45,32 @@ _WILDCARD: Final = re.compile(r"[*?]")
 _ALL_BUT_LONG_STARS: Final[tuple[Symbols, ...]] = ((), ("*",), (ONE_BUT_STAR, RUN))
 
 
+def is_one_name(pattern: Symbols) -> bool:
+    """Whether a pattern matches one name only.
+
+    >>> is_one_name(("a", "b")), is_one_name(("a", RUN))
+    (True, False)
+    """
+    return all(len(symbol) == 1 for symbol in pattern)
+
+
+def may_share(one: Symbols, other: Symbols) -> bool:
+    """Whether two patterns may share a name, as far as their first letters tell.
+
+    >>> may_share(("a", RUN), ("a", "b")), may_share(("a", "b"), ("a", "b", "c"))
+    (True, False)
+    >>> may_share(("a", RUN), ("b", ONE)), may_share((ONE,), ("b", "c"))
+    (False, True)
+    """
+    for letter, its in zip(one, other, strict=False):
+        if len(letter) > 1 or len(its) > 1:
+            return True
+        if letter != its:
+            return False
+    rest = one[len(other) :] or other[len(one) :]
+    return all(symbol in (RUN, RUN_BUT_COLON) for symbol in rest)
+
+
 def of_pattern(
     resource_type: str, pattern_type: str, name: str, semantics: Semantics
 ) -> tuple[Symbols, ...]:

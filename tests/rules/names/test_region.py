@@ -75,7 +75,7 @@ def test_beyond_a_number_of_questions_only_the_shortest_name_is_told() -> None:
 
 
 def test_what_the_budget_of_telling_leaves_open_is_told_by_its_own_shortest_name_alone() -> None:
-    two = rules(["ALLOW User:x READ PREFIXED abc", "ALLOW User:y READ LITERAL bcd"])
+    two = rules(["ALLOW User:x READ PREFIXED abc", "ALLOW User:y READ PREFIXED bcd"])
     found = openings(compare(rules([]), two, Budget()), Budget(per_question=1), 100)
     assert [names_words(each) for each in found] == [
         "names of which the shortest is abc",
