@@ -4,14 +4,9 @@ Every other module may be moved or renamed by the next version; these names stay
 """
 
 from aclkit.cli.output import write_rows
-from aclkit.kafka.authorizer import (
-    Action,
-    Authorizer,
-    Endpoint,
-    RequestContext,
-    ServerInfo,
-    over_warehouse,
-)
+from aclkit.kafka.authorizer.authorizer import Authorizer
+from aclkit.kafka.authorizer.requests import Action, Endpoint, RequestContext, ServerInfo
+from aclkit.kafka.authorizer.warehouse import over_warehouse
 from aclkit.kafka.principals.principal import ChannelPrincipal, KafkaPrincipal, PrincipalBuilder
 from aclkit.kafka.principals.x500 import X500Builder
 from aclkit.model.acl import ANY_OTHER, Acl

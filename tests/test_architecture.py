@@ -169,7 +169,6 @@ NO_ENGINE = {
     "pipeline/explain/pairing.py: _FEW_SUBJECTS": "which patterns make kinds",
     "pipeline/explain/ranked_acls.py: MOST_ACLS": "ACLs that can be told apart",
     "pipeline/replay/forget.py: MOST_NAMED": "names in a message",
-    "pipeline/replay/on_spark/facts.py: _QUARTER": "time zones",
     "pipeline/replay/ranges.py: END": "the end of a log",
     "pipeline/replay/record.py: _MOST_NAMED": "names in a message",
 }

@@ -20,8 +20,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.questions.query.run_order import in_order
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
-from aclkit.warehouse.current_runs import MATERIALIZING
-from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.job_run import MATERIALIZING, PublishedRun
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.sql import fetch
 

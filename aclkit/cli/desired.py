@@ -8,7 +8,7 @@ from aclkit.cli.context import Context, format_option
 from aclkit.cli.desired_options import DesiredOptions, reading_options
 from aclkit.cli.help import Group
 from aclkit.kafka.desired.answer import desired_answer
-from aclkit.questions.preview.planned import read_wanted
+from aclkit.questions.preview.desired_forms import read_wanted
 
 
 @click.group(cls=Group)
@@ -36,9 +36,19 @@ def show(context: Context, paths: tuple[str, ...], wanted: DesiredOptions) -> No
       aclkit desired show plan.json acls.csv --format json
       terraform show -json plan.out | aclkit desired show -
 
-    PATH is a file, a folder, a glob or -, which is stdin. The format is told by the content: a plan
-    or state of Terraform or OpenTofu as JSON, KafkaUsers of Strimzi, CSV, kafka-gitops, Jikkou, the
-    output of kafka-acls --list or rpk acl list, and everything that aclkit export acls writes. Each
-    ACL has its file and line, or the address of its resource. No warehouse is needed.
+    PATH is a file, a folder, a glob or -, which is stdin. Each ACL has its file and line, or the
+    address of its resource. No warehouse is needed. The content tells the format:
+
+    \b
+      terraform-plan      terraform show -json PLAN (OpenTofu too): kafka_acl, confluent_kafka_acl
+      terraform-state     terraform show -json of a state
+      terraform-hcl       a .tf file with plain texts only
+      strimzi             KafkaUser resources, YAML
+      csv                 kafka-security-manager, Kafbat, aclkit
+      kafka-gitops        its state file; kafka-gitops-plan is its plan
+      jikkou              KafkaPrincipalAuthorization resources, YAML
+      kafka-acls          shell commands of kafka-acls --add; kafka-bulk is export's own
+      acls-list           kafka-acls --list, rpk acl list
+      records             JSON lines of the metadata log
     """
     context.write(desired_answer(read_wanted(paths, wanted.asked)))

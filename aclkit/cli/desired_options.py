@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import click
 
-from aclkit.audit.findings.drift import DesiredFiles
 from aclkit.cli.options import flag, gathered, option, together
-from aclkit.errors import DataError, SurroundingsError, UsageError
 from aclkit.kafka.desired.read import Asked
-from aclkit.model.phrases import few, listed
-from aclkit.questions.preview.planned import read_wanted
 from aclkit.questions.preview.scopes import SCOPES, Scope
 
 _Command = Callable[..., Any]
 
-_READING = (
+READING = (
     option(
         "--from",
         "form",
@@ -30,14 +26,7 @@ _READING = (
     flag("--strict", "Refuse files with parts that may hold ACLs and are not read."),
     flag("--allow-empty", "Accept files without any ACL."),
 )
-_DESIRED = option(
-    "--desired",
-    "desired_paths",
-    multiple=True,
-    metavar="PATH",
-    help="Compare with the files in which you keep ACLs. Repeatable.",
-)
-_SCOPE = (
+SCOPE = (
     option(
         "--scope",
         type=click.Choice(SCOPES),
@@ -72,37 +61,9 @@ class DesiredOptions:
 
 def reading_options(command: _Command) -> _Command:
     """Hand a command the options about reading, as its argument ``wanted``."""
-    return together(*_READING)(gathered("wanted", DesiredOptions, command))
+    return together(*READING)(gathered("wanted", DesiredOptions, command))
 
 
 def desired_options(command: _Command) -> _Command:
     """Hand a command the options about reading and scope, as its argument ``wanted``."""
-    return together(*_READING, *_SCOPE)(gathered("wanted", DesiredOptions, command))
-
-
-def drift_options(command: _Command) -> _Command:
-    """Give ``run`` the options about the files that it compares the cluster with."""
-    return together(_DESIRED, *_READING[:2], *_SCOPE)(command)
-
-
-def drift_files(chosen: Mapping[str, Any]) -> DesiredFiles | None:
-    """Read the files of ``--desired``; what is wrong with them becomes a finding, not an error.
-
-    Raises:
-        UsageError: a format or cluster is unknown, or files need ``--scope``.
-    """
-    paths, scope = tuple(chosen["desired_paths"]), chosen["scope"]
-    if not paths:
-        return None
-    asked = Asked(form=chosen["form"], cluster=chosen["of_cluster"], is_strict=chosen["strict"])
-    try:
-        desired = read_wanted(paths, asked)
-    except (DataError, SurroundingsError) as error:
-        return DesiredFiles(paths=paths, reason=str(error))
-    if scope is None and any(part.reach == "asked" for part in desired.parts):
-        names = few(part.document for part in desired.parts if part.reach == "asked")
-        raise UsageError(
-            f"{names}: ACLs that the files do not hold may be theirs or not. Pass --scope "
-            f"{listed(SCOPES, 'or')}."
-        )
-    return DesiredFiles(paths=paths, desired=desired, scope=scope, with_operator=chosen["operator"])
+    return together(*READING, *SCOPE)(gathered("wanted", DesiredOptions, command))

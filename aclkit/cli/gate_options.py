@@ -9,13 +9,10 @@ from typing import Any
 
 import click
 
-from aclkit.cli.assertions import read_assertions
 from aclkit.cli.options import gathered, option, together
 from aclkit.kafka.desired.read import Asked
-from aclkit.questions.assertions.check import check_state
 from aclkit.questions.assertions.model import Outcome
-from aclkit.questions.assertions.parse import parse_watches
-from aclkit.questions.assertions.published import World
+from aclkit.questions.assertions.parse import parse_assertions, parse_watches
 from aclkit.questions.gate.start import Start
 from aclkit.questions.gate.verdict import DENY, FAIL_ON, REVIEW, Limits, Planned, Verdict
 from aclkit.questions.preview.planned import read_planned
@@ -77,6 +74,10 @@ def limits_of(gate: GateOptions, planned: Planned, start: Start, budget: Budget)
     rules = after.rules(start.semantics)
     outcomes: Sequence[Outcome] = ()
     if gate.assertions:
+        # Here: a proof of two files needs no engine.
+        from aclkit.questions.assertions.check import check_state
+        from aclkit.questions.assertions.published import World
+
         asked = planned.preview.asked
         world = World.planned(
             rules,
@@ -84,7 +85,9 @@ def limits_of(gate: GateOptions, planned: Planned, start: Start, budget: Budget)
             {name: start.principals.get(name, {}) for name in asked.principals},
             {name: start.resources.get(name, {}) for name in asked.resources},
         )
-        outcomes = check_state(world, read_assertions(gate.assertions), budget)
+        outcomes = check_state(
+            world, parse_assertions(read_text(gate.assertions), gate.assertions), budget
+        )
     reference = None
     if gate.reference:
         most = read_planned(

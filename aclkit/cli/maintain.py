@@ -14,7 +14,7 @@ from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.output import tell_all
 from aclkit.cli.session import command_run
 from aclkit.errors import UsageError
-from aclkit.warehouse.current_runs import KEEP_DAYS, MAINTAIN
+from aclkit.warehouse.job_run import KEEP_DAYS, MAINTAIN
 from aclkit.warehouse.maintenance import Maintained, maintain
 from aclkit.warehouse.retention import Policy
 from aclkit.warehouse.run import continue_from_newest

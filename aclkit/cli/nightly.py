@@ -25,7 +25,7 @@ from aclkit.audit.reports.words import severities
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context
-from aclkit.cli.desired_options import drift_files, drift_options
+from aclkit.cli.drift_options import drift_files, drift_options
 from aclkit.cli.help import command
 from aclkit.cli.materialize import deciding_options
 from aclkit.cli.options import (

@@ -19,7 +19,6 @@ from aclkit.cli.options import flag, option, together
 from aclkit.cli.settings_options import settings_options
 from aclkit.cli.side_arguments import given_reading, read_sides
 from aclkit.questions.assertions.parse import parse_assertions
-from aclkit.questions.gate.answer import cleaner, with_verdict
 from aclkit.questions.gate.start import Start, names_in
 from aclkit.questions.gate.verdict import Planned, Verdict, judge
 from aclkit.questions.preview.state import Change
@@ -173,7 +172,11 @@ def _compare(context: Context, claim: str, texts: Sequence[str], chosen: dict[st
     answer = comparison_answer(found, read, notes, limit)
     answer = replace(answer, sarif=lambda: comparison_sarif(found, read, notes))
     verdict = _verdict(read, chosen) if chosen["gate"].is_asked else None
-    context.write(answer if verdict is None else with_verdict(answer, verdict))
+    if verdict is not None:
+        from aclkit.questions.gate.answer import with_verdict
+
+        answer = with_verdict(answer, verdict)
+    context.write(answer)
     _end(found.outcome)
     if verdict is not None:
         end_with(verdict, is_strict=chosen["wanted"].strict)
@@ -181,6 +184,9 @@ def _compare(context: Context, claim: str, texts: Sequence[str], chosen: dict[st
 
 def _verdict(read: Sequence[ReadSide], chosen: dict[str, Any]) -> Verdict:
     """Judge the change from A to B as ``preview apply`` does."""
+    # Here: a proof of two files needs no engine.
+    from aclkit.questions.gate.answer import cleaner
+
     one, other = read
     gate, budget = chosen["gate"], chosen["budget"]
     semantics = one.reading.semantics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -13,14 +14,17 @@ from aclkit.audit.findings.read import AUDITED, audit_published
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats, retired_engine_option, tell_state
+from aclkit.cli.desired_options import DesiredOptions, desired_options
 from aclkit.cli.help import command
 from aclkit.cli.options import flag
-from aclkit.cli.output import tell
+from aclkit.cli.output import tell, tell_all
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.script import render_changes
+from aclkit.kafka.desired.model import Place
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
+from aclkit.questions.preview.planned import read_planned
 from aclkit.questions.preview.read import Base, read_base
 from aclkit.questions.tidy.answer import proposals_answer, reason_words, summary, tidy_answer
 from aclkit.questions.tidy.propose import Proven, propose, tidy_proven
@@ -36,6 +40,8 @@ _NOT_PROVEN: Final = 1
 
 
 @command("tidy")
+@click.argument("paths", nargs=-1, metavar="[PATH]…")
+@desired_options
 @flag("--idle-denies", "Also remove DENYs that deny nothing today.")
 @flag("--keep-operations", "Do not replace all operations by ALL.")
 @click.option(
@@ -53,6 +59,8 @@ _NOT_PROVEN: Final = 1
 @click.pass_obj
 def tidy(
     context: Context,
+    paths: tuple[str, ...],
+    wanted: DesiredOptions,
     pattern_type: str | None,
     budget: Budget,
     *,
@@ -66,6 +74,7 @@ def tidy(
       aclkit tidy
       aclkit tidy --idle-denies --format kafka-acls > tidy.sh
       aclkit tidy --to-globs --format json
+      aclkit tidy users/ acls.csv --scope add
 
     The result is proven: the ACLs before and after decide the same for every possible principal,
     host, operation and name. If the proof exceeds the search limit, tidy prints nothing and exits
@@ -75,6 +84,9 @@ def tidy(
 
     --format kafka-acls prints a script that first adds and then removes ACLs. ACLs that kafka-acls
     cannot express are comments in the script, are listed on stderr, and make the exit code 1.
+
+    With PATHs, tidy is about the state that these files lead to, as aclkit preview apply reads
+    them, and shows the file and line of each ACL.
 
     With --to-globs or --to-prefixes, tidy proposes one ALLOW in place of three or more. A proposal
     changes nothing for known names; tidy lists exactly what it would open in addition.
@@ -92,7 +104,14 @@ def tidy(
     facts = _read_facts(warehouse, base)
     context.stand_on(base.published, base.run)
     tell_state(base.published, base.run)
-    rules = base.state.rules(base.semantics)
+    state, places = base.state, dict[tuple[str, ...], Sequence[Place]]()
+    if paths:
+        applied = read_planned(
+            paths, wanted.asked, state, wanted.scope, with_operator=wanted.operator
+        )
+        tell_all(applied.notes)
+        state, places = applied.after, {**applied.places}
+    rules = state.rules(base.semantics)
     reasons = replace(facts, acls=tuple(rules.acls)).reasons_to_go
     if pattern_type is None:
         proven = tidy_proven(
@@ -106,7 +125,7 @@ def tidy(
         if context.output_format == KAFKA_ACLS:
             _write_script(context, proven)
         else:
-            context.write(tidy_answer(proven))
+            context.write(tidy_answer(proven, places))
     else:
         if pattern_type == GLOB and not base.semantics.glob_patterns:
             raise UsageError(

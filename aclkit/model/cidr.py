@@ -46,8 +46,7 @@ class Address(NamedTuple):
     def __str__(self) -> str:
         """Write it as Java does."""
         if self.bits == IPV4:
-            number = self.number
-            return f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+            return str(ipaddress.IPv4Address(self.number))
         return ":".join(f"{self.number >> place & 0xFFFF:x}" for place in range(112, -1, -16))
 
 

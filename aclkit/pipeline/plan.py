@@ -23,7 +23,7 @@ _PAIRS_HERE: Final = 40_000_000
 """Up to so many (principal, resource) one process decides, within some seconds."""
 
 _BYTES_OF_ENTRY: Final = 200
-"""What an entry of a slice takes while it is decided (``explain.slices``), and written."""
+"""What an entry of a slice takes while it is decided (``explain.pairing``), and written."""
 _BYTES_OF_ACL: Final = 1_000
 """What an ACL takes while all are ranked and grouped; afterwards it is a third of that."""
 _MOST_ENTRIES: Final = 8_000_000
@@ -48,7 +48,7 @@ class Plan:
     Attributes:
         engine: what decides it.
         workers: how many processes or tasks do so at the same time.
-        entries: how many entries of a slice each holds at most; see ``explain.slices.cut``.
+        entries: how many entries of a slice each holds at most; see ``explain.pairing.cut``.
         parts: at least how many slices there are, so that all workers have some.
     """
 

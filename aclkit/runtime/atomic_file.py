@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, TextIO, cast
 
 from aclkit.runtime.permissions import set_modes
-from aclkit.runtime.scratch import scratch
+from aclkit.runtime.scratch import held, scratch
 from aclkit.runtime.signals import before_end
 from aclkit.runtime.uri import is_uri
 
@@ -102,13 +102,8 @@ def _remove_left(path: Path) -> None:
     with os.scandir(path.parent) as entries:
         left = [e.path for e in entries if e.name.startswith(prefix) and e.name.endswith(_SUFFIX)]
     for part in left:
-        with suppress(OSError):  # held by another, gone meanwhile, or no lock can be had
-            descriptor = os.open(part, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                Path(part).unlink()
-            finally:
-                os.close(descriptor)
+        with suppress(OSError), held(part, os.O_WRONLY | os.O_NONBLOCK):
+            Path(part).unlink()
 
 
 def _prefix(path: Path) -> str:

@@ -10,7 +10,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -48,6 +49,19 @@ def java_and_release(env: Mapping[str, str]) -> tuple[Path, int]:
             f"Spark needs Java {LEAST_JAVA} or newer, found Java {found} at {java}. {_hint()}"
         )
     return java, found
+
+
+@contextmanager
+def environ(values: Mapping[str, str]) -> Iterator[None]:
+    """Let the environment of this process hold some values, for the time of a ``with``."""
+    before = {name: os.environ[name] for name in values if name in os.environ}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name in values:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def missing_package(error: ModuleNotFoundError) -> str:

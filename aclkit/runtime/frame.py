@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
 from functools import cache
 from typing import Any, cast
 
@@ -40,32 +40,18 @@ def checkpoint(frame: DataFrame) -> DataFrame:
     a small run goes into planning what was planned before. Elsewhere an executor may be lost,
     and then the way is needed.
     """
-    return frame.localCheckpoint() if _is_local(frame) else frame.persist()
+    is_local = str(frame.sparkSession.conf.get("spark.master")).startswith("local")
+    return frame.localCheckpoint() if is_local else frame.persist()
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """Frames that were computed once for what builds on them, until they are forgotten."""
-
-    frames: list[DataFrame] = field(default_factory=list)
+class Steps(ExitStack):
+    """Frames that were computed once for what builds on them; its end frees all of them."""
 
     def checkpoint(self, frame: DataFrame) -> DataFrame:
         """Compute a frame once; see ``checkpoint``."""
-        self.frames.append(checkpoint(frame))
-        return self.frames[-1]
-
-    def __enter__(self) -> Steps:
-        """Keep the frames for the length of a ``with``."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Free all of them."""
-        self.forget()
-
-    def forget(self) -> None:
-        """Free all of them."""
-        while self.frames:
-            release(self.frames.pop())
+        computed = checkpoint(frame)
+        self.callback(release, computed)
+        return computed
 
 
 def release(computed: DataFrame) -> None:
@@ -76,7 +62,3 @@ def release(computed: DataFrame) -> None:
         plan.rdd().unpersist(False)  # noqa: FBT003 -- Java has no keywords
     else:
         computed.unpersist()
-
-
-def _is_local(frame: DataFrame) -> bool:
-    return str(frame.sparkSession.conf.get("spark.master")).startswith("local")

@@ -8,8 +8,6 @@ import shlex
 import struct
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +18,7 @@ from pyspark.java_gateway import launch_gateway
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import child
 from aclkit.runtime.deadline import Deadline
+from aclkit.runtime.environment import environ
 from aclkit.runtime.scratch import scratch
 
 _SECONDS_TO_START: Final = 300
@@ -62,7 +61,7 @@ def start_gateway(conf: SparkConf, output: int) -> JavaGateway:
     # Before the scratch folder goes: what is registered last is called first.
     atexit.register(child.end, process, _SECONDS_TO_END)
     _wait_for(told, process)
-    with _known(told):
+    with environ(_connection(told)):
         gateway = launch_gateway()  # type: ignore[no-untyped-call]  # no types in pyspark
     gateway.proc = process
     atexit.register(_tell_no_more, gateway)
@@ -85,15 +84,10 @@ def _wait_for(told: Path, process: subprocess.Popen[bytes]) -> None:
         time.sleep(_POLL)
 
 
-@contextmanager
-def _known(told: Path) -> Iterator[None]:
-    """Let pyspark find the gateway in the environment, as a child of ``spark-submit`` would."""
+def _connection(told: Path) -> dict[str, str]:
+    """Return by what pyspark finds the gateway, as a child of ``spark-submit`` would."""
     content = told.read_bytes()
     port, length = struct.unpack_from(">ii", content)
-    os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
-    os.environ["PYSPARK_GATEWAY_SECRET"] = content[8 : 8 + length].decode()
     told.unlink()
-    try:
-        yield
-    finally:
-        del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
+    secret = content[8 : 8 + length].decode()
+    return {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}

@@ -44,7 +44,8 @@ def writing_as(mode: int | None, group: int | None) -> Iterator[None]:
         group: its number; None is whatever the system gives.
     """
     global _chosen
-    before, umask = _chosen, os.umask(_umask_of(FILE_MODE if mode is None else mode))
+    wanted = FILE_MODE if mode is None else mode
+    before, umask = _chosen, os.umask(0o777 & ~(wanted | 0o100 | (wanted & 0o044) >> 2))
     _chosen = _WritingAs(is_mode_given=mode is not None, group=group)
     try:
         yield
@@ -146,10 +147,6 @@ def parse_group(text: str) -> int:
             "group"
         )
     return number
-
-
-def _umask_of(mode: int) -> int:
-    return 0o777 & ~(mode | 0o100 | (mode & 0o044) >> 2)
 
 
 def _set_group(descriptor: int, group: int) -> None:

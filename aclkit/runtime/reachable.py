@@ -78,47 +78,42 @@ def _explained(store: ObjectStore, uri: str, told: str) -> AclkitError:
     """Return the error for what the client reports."""
     status = next(iter(_STATUS.findall(told)), None)
     code = next(iter(_CODE.findall(told)), None)
-    said = code or (f"status {status}" if status else "")
-    tried = _tried(store, uri)
+    answered = code or (f"status {status}" if status else "")
+    kind: type[AclkitError] = UsageError
     if any(mark in told.partition("\n")[0] for mark in _METADATA):
-        return UsageError(f"{tried}: there are no credentials. {store.credentials_advice}")
-    if code in _OF_REGIONS or status == "301":
-        return UsageError(
-            f"{tried}: it is in another region ({said}). Set AWS_REGION, or region of [storage]."
-        )
-    if code in _OF_KEYS or status == "401":
-        return UsageError(
-            f"{tried}: the credentials are rejected ({said}). {store.credentials_advice}"
-        )
-    if status == "403":
-        return UsageError(
-            f"{tried}: these credentials are not allowed to list it ({said}). They need the "
+        said = f"there are no credentials. {store.credentials_advice}"
+    elif code in _OF_REGIONS or status == "301":
+        said = f"it is in another region ({answered}). Set AWS_REGION, or region of [storage]."
+    elif code in _OF_KEYS or status == "401":
+        said = f"the credentials are rejected ({answered}). {store.credentials_advice}"
+    elif status == "403":
+        said = (
+            f"these credentials are not allowed to list it ({answered}). They need the "
             "permissions to list and read, and for runs to write and delete."
         )
-    if status == "404":
-        return UsageError(f"{tried}: the bucket does not exist ({said}). Check its name.")
-    if status is not None:
-        return SurroundingsError(f"{tried}: the object store fails ({said}). Try again later.")
-    return _not_connected(store, uri, tried, told)
+    elif status == "404":
+        said = f"the bucket does not exist ({answered}). Check its name."
+    elif status is not None:
+        kind, said = SurroundingsError, f"the object store fails ({answered}). Try again later."
+    else:
+        kind, said = _not_connected(store, uri, told)
+    return kind(f"{_tried(store, uri)}: {said}")
 
 
-def _not_connected(store: ObjectStore, uri: str, tried: str, told: str) -> AclkitError:
-    """Return the error for a store that never answered."""
+def _not_connected(store: ObjectStore, uri: str, told: str) -> tuple[type[AclkitError], str]:
+    """Return the kind of the error for a store that never answered, and what it says."""
+    advice = store.address_advice
     if "BadScheme" in told:
-        return UsageError(
-            f"{tried}: the address is plain HTTP. Use https://, or set AWS_ALLOW_HTTP=true."
-        )
+        return UsageError, "the address is plain HTTP. Use https://, or set AWS_ALLOW_HTTP=true."
     if host := _unknown_host(store, uri):
-        return UsageError(f"{tried}: the host {host} does not exist. {store.address_advice}")
+        return UsageError, f"the host {host} does not exist. {advice}"
     if "ConnectionRefused" in told:
-        return UsageError(f"{tried}: nothing listens there. {store.address_advice}")
+        return UsageError, f"nothing listens there. {advice}"
     if "kind: Timeout" in told:
-        return SurroundingsError(f"{tried}: no answer in time. {store.address_advice}")
+        return SurroundingsError, f"no answer in time. {advice}"
     if "kind: Connect" in told:
-        return UsageError(
-            f"{tried}: no connection; perhaps the server does not use TLS. {store.address_advice}"
-        )
-    return SurroundingsError(f"{tried}: the connection ended without an answer. Try again later.")
+        return UsageError, f"no connection; perhaps the server does not use TLS. {advice}"
+    return SurroundingsError, "the connection ended without an answer. Try again later."
 
 
 def _unknown_host(store: ObjectStore, uri: str) -> str | None:

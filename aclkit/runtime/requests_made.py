@@ -19,16 +19,12 @@ class Requests:
         self.bytes = 0
         self.logs = 0
 
-    def note(self, number: int, size: int = 0) -> None:
-        """Add requests and the bytes that they brought."""
+    def note(self, number: int = 0, size: int = 0, logs: int = 0) -> None:
+        """Add requests and the bytes that they brought, and readings of the log of a table."""
         with self._guard:
             self.number += number
             self.bytes += size
-
-    def note_log(self) -> None:
-        """Add the reading of a table's log."""
-        with self._guard:
-            self.logs += 1
+            self.logs += logs
 
     def words(self) -> str | None:
         """Return all of it in a sentence; None where nothing was asked."""

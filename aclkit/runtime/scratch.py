@@ -12,7 +12,8 @@ import os
 import shutil
 import tempfile
 import time
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -51,21 +52,31 @@ def remove_scratch() -> None:
 def tidy(parent: Path) -> None:
     """Remove the folders that runs of this user left when they were killed."""
     for folder in parent.glob(f"{PREFIX}*"):
-        with suppress(OSError):  # held by another, gone meanwhile, or no lock can be had here
-            descriptor = _opened(folder)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.fstat(descriptor).st_uid == os.geteuid():
-                    shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(descriptor)
+        with suppress(OSError), held(folder, os.O_RDONLY | os.O_DIRECTORY) as descriptor:
+            if os.fstat(descriptor).st_uid == os.geteuid():
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def held(path: str | Path, flags: int) -> Iterator[int]:
+    """Open and lock what a killed run may have left, for the time of a ``with``.
+
+    Raises:
+        OSError: another process holds it, it is gone meanwhile, or no lock can be had here.
+    """
+    descriptor = os.open(path, flags | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _make() -> Path:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         try:
-            descriptor = _opened(folder)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except FileNotFoundError:
             continue
         try:
@@ -80,7 +91,3 @@ def _make() -> Path:
             _open.enter_context(held_by_children(descriptor))
             return folder
         os.close(descriptor)
-
-
-def _opened(folder: Path) -> int:
-    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

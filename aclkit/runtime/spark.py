@@ -13,8 +13,7 @@ import re
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -28,7 +27,7 @@ from pyspark.sql import SparkSession
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import signals
-from aclkit.runtime.environment import DELTA_COORDINATE, require_java
+from aclkit.runtime.environment import DELTA_COORDINATE, environ, require_java
 from aclkit.runtime.gateway import start_gateway
 from aclkit.runtime.jars import DELTA, HADOOP, S3, checked_jars
 from aclkit.runtime.memory import heap_size
@@ -158,8 +157,14 @@ def spark_log() -> Path | None:
 
 def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
     """Return the settings of a driver that runs the whole of Spark in this one process."""
-    cores = os.cpu_count() or 1
-    partitions = str(min(_MOST_PARTITIONS, max(2, cores)))
+    partitions = str(min(_MOST_PARTITIONS, max(2, os.cpu_count() or 1)))
+    java_options = [
+        # G1, the default, costs a quarter of a short run.
+        "-XX:+UseParallelGC",
+        "-XX:-UsePerfData",
+        "-Dfile.encoding=UTF-8",
+        f"-Djava.io.tmpdir={scratch()}",
+    ]
     return {
         # As the JVM reads it: not "4gb".
         "spark.driver.memory": f"{heap_size(env) >> 10}k",
@@ -169,7 +174,7 @@ def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
         "spark.local.dir": str(scratch()),
         # Nothing is ever saved there, but Spark makes the folder where it is started.
         "spark.sql.warehouse.dir": str(scratch() / "spark-warehouse"),
-        "spark.driver.extraJavaOptions": shlex.join(_java_options()),
+        "spark.driver.extraJavaOptions": shlex.join(java_options),
         "spark.sql.shuffle.partitions": partitions,
         # 64 MiB by default with this much memory, and each broadcast of a few rows takes a page.
         "spark.buffer.pageSize": "4m",
@@ -178,16 +183,6 @@ def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
         # 50 tasks by default, to read a log of a few kilobytes.
         "spark.databricks.delta.snapshotPartitions": "1",
     }
-
-
-def _java_options() -> list[str]:
-    return [
-        # G1, the default, costs a quarter of a short run.
-        "-XX:+UseParallelGC",
-        "-XX:-UsePerfData",
-        "-Dfile.encoding=UTF-8",
-        f"-Djava.io.tmpdir={scratch()}",
-    ]
 
 
 def _own_conf(
@@ -200,7 +195,6 @@ def _own_conf(
         "spark.ui.showConsoleProgress": "false",
         **_EXTENSION,
         **_SQL,
-        **_umask(),
         **_reached(uris),
         "spark.jars": ",".join(map(str, [*checked_jars(DELTA, log.info), *_s3_jars(uris)])),
     }
@@ -215,21 +209,22 @@ def _s3_jars(uris: Sequence[str]) -> tuple[Path, ...]:
 
 
 def _reached(uris: Sequence[str]) -> dict[str, str]:
-    """Return how URIs are reached, according to the environment."""
-    return {key: value for uri in uris for key, value in spark_options(uri).items()}
+    """Return how URIs are reached, according to the environment; and how files are made there.
 
-
-def _umask() -> dict[str, str]:
-    """Return the umask of this process for Hadoop, which asks no system."""
-    return {"spark.hadoop.fs.permissions.umask-mode": f"{current_umask():03o}"}
+    That is by the umask of this process, because Hadoop asks no system.
+    """
+    umask = {"spark.hadoop.fs.permissions.umask-mode": f"{current_umask():03o}"}
+    return umask | {key: value for uri in uris for key, value in spark_options(uri).items()}
 
 
 def _own_session(conf: SparkConf, *, verbose: bool) -> SparkSession:
     require_java()
-    with _environment():
+    with environ(_as_launcher_needs()):
         try:
             if SparkContext._gateway is None:
-                _silence(SparkContext(conf=conf, gateway=_launch(conf, verbose=verbose)))
+                context = SparkContext(conf=conf, gateway=_launch(conf, verbose=verbose))
+                # The server that counts accumulators must not report a JVM that has ended.
+                setattr(context._accumulatorServer, "handle_error", lambda *_: None)  # noqa: B010 -- a method
             else:  # a session was stopped in this process; its JVM is still there
                 SparkContext.getOrCreate(conf)
             session = SparkSession.builder.getOrCreate()
@@ -237,11 +232,6 @@ def _own_session(conf: SparkConf, *, verbose: bool) -> SparkSession:
             return session
         except (PySparkException, Py4JError, OSError, SurroundingsError) as error:
             raise SurroundingsError(_did_not_start(error)) from error
-
-
-def _silence(context: SparkContext) -> None:
-    """Silence the server that counts accumulators about a JVM that has ended."""
-    setattr(context._accumulatorServer, "handle_error", lambda *_: None)  # noqa: B010 -- a method
 
 
 def _done(session: SparkSession) -> str:
@@ -261,7 +251,7 @@ def _submitted_session(
     builder = SparkSession.builder
     if not given.contains("spark.app.name"):
         builder = builder.appName(app_name)
-    for key, value in {**_EXTENSION, **_umask(), **_reached(uris)}.items():
+    for key, value in {**_EXTENSION, **_reached(uris)}.items():
         if not given.contains(key):
             builder = builder.config(key, value)
     session = builder.config(map={**_SQL, **extra}).getOrCreate()
@@ -300,10 +290,9 @@ def _did_not_start(error: BaseException) -> str:
     return f"Spark did not start: {telling[0]}. The complete output is in {log}"
 
 
-@contextmanager
-def _environment() -> Iterator[None]:
-    """Show Spark's launcher the Python and the Spark that run here, then restore."""
-    wanted = {
+def _as_launcher_needs() -> dict[str, str]:
+    """Return what shows Spark's launcher the Python and the Spark that run here."""
+    return {
         # The workers unpickle functions, so they must be the same Python with the same packages.
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
@@ -311,16 +300,6 @@ def _environment() -> Iterator[None]:
         # Spark asks the resolver for the machine's own name, which in a container may have none.
         "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP") or "127.0.0.1",
     }
-    before = {key: os.environ.get(key) for key in wanted}
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for key, value in before.items():
-            if value is None:
-                del os.environ[key]
-            else:
-                os.environ[key] = value
 
 
 def _is_open(descriptor: int) -> bool:

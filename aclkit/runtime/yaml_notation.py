@@ -12,17 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import yaml
-from yaml.events import (
-    AliasEvent,
-    DocumentStartEvent,
-    Event,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-)
+from yaml import events
 
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import MOST_NESTED
@@ -69,7 +59,7 @@ def parse_yaml(text: str, source: str) -> list[Value]:
 class _Refused(Exception):
     """A text that YAML's grammar takes, and this reader does not."""
 
-    def __init__(self, event: Event, why: str) -> None:
+    def __init__(self, event: events.Event, why: str) -> None:
         super().__init__(why)
         self.line, self.why = event.start_mark.line + 1, why
 
@@ -87,28 +77,28 @@ class _Node:
 class _Reading:
     """The events of a text that are still to be read, and what its anchors name."""
 
-    events: Iterator[Event]
+    rest: Iterator[events.Event]
     anchors: dict[str, _Node] = field(default_factory=dict)
     total: int = 0
 
-    def count(self, event: Event, size: int) -> None:
+    def count(self, event: events.Event, size: int) -> None:
         self.total += size
         if self.total > MOST_VALUES:
             raise _Refused(event, f"it has more than {MOST_VALUES:,} values, aliases included")
 
 
 def _documents(reading: _Reading) -> Iterator[Value]:
-    for event in reading.events:
-        if isinstance(event, StreamEndEvent):
+    for event in reading.rest:
+        if isinstance(event, events.StreamEndEvent):
             return
-        if isinstance(event, DocumentStartEvent):
+        if isinstance(event, events.DocumentStartEvent):
             reading.anchors.clear()
-            yield _node(reading, next(reading.events), 0).value
+            yield _node(reading, next(reading.rest), 0).value
 
 
-def _node(reading: _Reading, event: Event, depth: int) -> _Node:
+def _node(reading: _Reading, event: events.Event, depth: int) -> _Node:
     """Read the value that begins with an event."""
-    if isinstance(event, AliasEvent):
+    if isinstance(event, events.AliasEvent):
         found = reading.anchors.get(event.anchor)
         if found is None:
             raise _Refused(event, f"the alias *{event.anchor} has no value before it")
@@ -125,22 +115,22 @@ def _node(reading: _Reading, event: Event, depth: int) -> _Node:
     return node
 
 
-def _content(reading: _Reading, event: Event, depth: int) -> _Node:
+def _content(reading: _Reading, event: events.Event, depth: int) -> _Node:
     before = reading.total
-    if isinstance(event, ScalarEvent):
+    if isinstance(event, events.ScalarEvent):
         is_plain = not event.style and event.tag is None
         is_nothing = is_plain and event.value in _NOTHING
         return _Node(None if is_nothing else event.value, is_plain=is_plain)
-    if isinstance(event, SequenceStartEvent):
+    if isinstance(event, events.SequenceStartEvent):
         items = [node.value for node in _items(reading, depth)]
         return _Node(items, 1 + reading.total - before)
-    if isinstance(event, MappingStartEvent):
+    if isinstance(event, events.MappingStartEvent):
         return _Node(_mapping(reading, depth), 1 + reading.total - before)
     raise _Refused(event, "a value is missing")
 
 
 def _items(reading: _Reading, depth: int) -> Iterator[_Node]:
-    while not isinstance(event := next(reading.events), SequenceEndEvent):
+    while not isinstance(event := next(reading.rest), events.SequenceEndEvent):
         yield _node(reading, event, depth + 1)
 
 
@@ -148,9 +138,9 @@ def _mapping(reading: _Reading, depth: int) -> dict[str, Value]:
     """Read a mapping; what ``<<`` brings holds for the keys that it has not itself."""
     own: dict[str, Value] = {}
     merged: dict[str, Value] = {}
-    while not isinstance(event := next(reading.events), MappingEndEvent):
+    while not isinstance(event := next(reading.rest), events.MappingEndEvent):
         key = _node(reading, event, depth + 1)
-        value = _node(reading, next(reading.events), depth + 1).value
+        value = _node(reading, next(reading.rest), depth + 1).value
         if key.is_plain and key.value == _MERGE:
             for each in value if isinstance(value, list) else [value]:
                 if not isinstance(each, dict):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import AUTO, KAFKA, KIP_1042, PRESETS, AskedReading, Semantics
-from aclkit.warehouse.codecs import acl_of, acl_sql
+from aclkit.warehouse.codecs import acl_of, acl_sql, time_of
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, run_settings
 from aclkit.warehouse.reader import Tables
@@ -39,10 +39,7 @@ def acls_naming(connection: Tables, run: PublishedRun, principal: str) -> list[A
 def times_added(connection: Tables, cluster_id: str) -> dict[str, datetime | None]:
     """Return when each ACL alive at the head was added, by id; None where no time is known."""
     rows = fetch(connection, _TIMES, [cluster_id])
-    return {
-        acl_id: None if at is None else datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=at)
-        for acl_id, at in rows
-    }
+    return {acl_id: time_of(at) for acl_id, at in rows}
 
 
 def semantics_in_force(tables: Tables, published: Published, cluster_id: str) -> Semantics:

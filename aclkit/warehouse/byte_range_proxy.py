@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import queue
-import socket
 import struct
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection, Pipe
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -25,8 +25,8 @@ from aclkit.warehouse.table_files import StoredFile, TableFiles
 _ASKED: Final = struct.Struct("<IQQ")
 """A file's number, an offset, a size."""
 
-_TOLD: Final = struct.Struct("<?Q")
-"""Whether it was read, and how many bytes follow: those, or why not."""
+_READ: Final = b"+"
+"""With it an answer begins that has the bytes; any other one tells why there are none."""
 
 _AT_ONCE: Final = 4
 """Sockets, so so many ranges are read at a time."""
@@ -43,15 +43,15 @@ def offered(tables: Opened) -> Iterator[tuple[str, list[int]]]:
     with ExitStack() as stack:
         numbers = []
         for _ in range(_AT_ONCE):
-            ours, theirs = map(stack.enter_context, socket.socketpair())
-            numbers.append(theirs.fileno())
+            ours, theirs = Pipe()  # its thread closes ours
+            numbers.append(stack.enter_context(theirs).fileno())
             threading.Thread(target=_answer, args=(ours, files), daemon=True).start()
         yield json.dumps(said), numbers
 
 
 def received(text: str, sockets: Sequence[int]) -> Opened:
     """Return the tables of ``offered``, in the process that inherited its sockets."""
-    asked = _Asked([socket.socket(fileno=number) for number in sockets])
+    asked = _Asked([Connection(number) for number in sockets])
     return {(name, past): asked.table(table) for name, past, table in json.loads(text)}
 
 
@@ -63,31 +63,29 @@ def _said(table: TableFiles) -> dict[str, Any]:
     }
 
 
-def _answer(ours: socket.socket, files: Sequence[StoredFile]) -> None:
+def _answer(ours: Connection, files: Sequence[StoredFile]) -> None:
     """Answer until the other side closes; a request for a file that does not exist ends it."""
     opened: dict[int, RangedFile] = {}
-    with ours, ours.makefile("rb") as asked:
-        try:
-            while len(words := asked.read(_ASKED.size)) == _ASKED.size:
-                number, offset, size = _ASKED.unpack(words)
-                if number >= len(files) or size > files[number].size:
-                    return
-                try:
-                    if number not in opened:
-                        opened[number] = files[number].open()
-                    is_read, content = True, opened[number].read(offset, size)
-                except OSError as error:
-                    is_read, content = False, str(error).encode()
-                ours.sendall(_TOLD.pack(is_read, len(content)) + content)
-        except OSError:  # the process has ended, or the question has
-            return
+    # An error where the process has ended, or the question has, or it asks for nonsense.
+    with ours, suppress(EOFError, OSError, struct.error):
+        while True:
+            number, offset, size = _ASKED.unpack(ours.recv_bytes(_ASKED.size))
+            if number >= len(files) or size > files[number].size:
+                return
+            try:
+                if number not in opened:
+                    opened[number] = files[number].open()
+                content = _READ + opened[number].read(offset, size)
+            except OSError as error:
+                content = b"-" + str(error).encode()
+            ours.send_bytes(content)
 
 
 class _Asked:
-    """The files as the process sees them; see ``storage.Files.open``."""
+    """The files as the process sees them; see ``storage.Opens``."""
 
-    def __init__(self, sockets: Sequence[socket.socket]) -> None:
-        self._free: queue.SimpleQueue[socket.socket] = queue.SimpleQueue()
+    def __init__(self, sockets: Sequence[Connection]) -> None:
+        self._free: queue.SimpleQueue[Connection] = queue.SimpleQueue()
         for each in sockets:
             self._free.put(each)
         self._number = 0
@@ -110,14 +108,15 @@ class _Asked:
         """Ask for a range of a file."""
         ours = self._free.get()
         try:
-            ours.sendall(_ASKED.pack(number, offset, size))
-            is_read, length = _TOLD.unpack(_whole(ours, _TOLD.size))
-            content = _whole(ours, length)
+            ours.send_bytes(_ASKED.pack(number, offset, size))
+            content = ours.recv_bytes()
+        except EOFError:
+            raise OSError("the connection was closed") from None
         finally:
             self._free.put(ours)
-        if not is_read:
-            raise OSError(content.decode(errors="replace"))
-        return content
+        if not content.startswith(_READ):
+            raise OSError(content[1:].decode(errors="replace"))
+        return content[1:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +131,3 @@ class _File:
 
     def close(self) -> None:
         pass
-
-
-def _whole(ours: socket.socket, size: int) -> bytes:
-    found = bytearray()
-    while len(found) < size:
-        part = ours.recv(min(size - len(found), 1 << 20))
-        if not part:
-            raise OSError("the connection was closed")
-        found += part
-    return bytes(found)

@@ -57,12 +57,13 @@ def brokers_of(rows: Iterable[Sequence[Any]]) -> Brokers:
     held = sorted(rows, key=lambda row: int(row[0]))
     names = [field.name for field in fields(Broker)]
     said = (dict(zip(names, row, strict=False)) for row in held)
-    brokers = tuple(Broker(**one | {"since_time": _time(one["since_time"])}) for one in said)
+    brokers = tuple(Broker(**one | {"since_time": time_of(one["since_time"])}) for one in said)
     level, since = held[0][len(names) :] if held else (None, None)
     return Brokers(brokers=brokers, finalized_level=level, finalized_offset=since)
 
 
-def _time(milliseconds: int | None) -> datetime | None:
+def time_of(milliseconds: int | None) -> datetime | None:
+    """Return a time that a table may lack, from what ``epoch_ms`` makes of it."""
     return None if milliseconds is None else log_time(milliseconds)
 
 

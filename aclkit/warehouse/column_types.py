@@ -13,16 +13,13 @@ from aclkit.warehouse.schemas import TABLES
 
 
 def type_of_contract(kind: str) -> str:
-    """Return DuckDB's name of a Spark SQL type: a plain one, ``ARRAY<…>`` or ``MAP<…,…>``.
+    """Return a name that DuckDB has for a Spark SQL type; it knows the plain ones by Spark's.
 
     >>> type_of_contract("BIGINT"), type_of_contract("MAP<STRING,BIGINT>")
-    ('BIGINT', 'MAP(VARCHAR, BIGINT)')
+    ('BIGINT', 'MAP(STRING,BIGINT)')
     """
     outer, inner = _taken_apart(kind)
-    parts = [type_of_contract(part) for part in inner]
-    if outer == "array":
-        return f"{parts[0]}[]"
-    return f"MAP({', '.join(parts)})" if parts else _DUCKDB_TYPES[_SPARK_NAMES.get(outer, outer)]
+    return {"ARRAY": f"{inner}[]", "MAP": f"MAP({inner})"}.get(outer, kind)
 
 
 def arrow_schema(table: str, names: Collection[str] | None = None) -> pa.Schema:
@@ -34,15 +31,15 @@ def arrow_schema(table: str, names: Collection[str] | None = None) -> pa.Schema:
 def _arrow_type(kind: str) -> pa.DataType:
     """Return Arrow's type of a Spark SQL type, its parts named as Spark names them."""
     outer, inner = _taken_apart(kind)
-    parts = [_arrow_type(part) for part in inner]
-    if outer == "array":
+    parts = [_ARROW_TYPES[part] for part in (inner or outer).split(",")]
+    if outer == "ARRAY":
         return pa.list_(pa.field("element", parts[0]))
-    return pa.map_(*parts) if parts else _ARROW_TYPES[outer]
+    return pa.map_(*parts) if outer == "MAP" else parts[0]
 
 
-def _taken_apart(kind: str) -> tuple[str, list[str]]:
-    outer, _, inner = kind.lower().removesuffix(">").partition("<")
-    return outer, [part for part in inner.split(",") if part]
+def _taken_apart(kind: str) -> tuple[str, str]:
+    outer, _, inner = kind.removesuffix(">").partition("<")
+    return outer, inner
 
 
 def type_of_delta(kind: object) -> str:
@@ -73,15 +70,11 @@ _DUCKDB_TYPES: Final = {
     "timestamp_ntz": "TIMESTAMP",
 }
 
-
 _ARROW_TYPES: Final = {
-    "string": pa.string(),
-    "bigint": pa.int64(),
-    "int": pa.int32(),
-    "double": pa.float64(),
-    "boolean": pa.bool_(),
-    "timestamp": pa.timestamp("us", tz="UTC"),
+    "STRING": pa.string(),
+    "BIGINT": pa.int64(),
+    "INT": pa.int32(),
+    "DOUBLE": pa.float64(),
+    "BOOLEAN": pa.bool_(),
+    "TIMESTAMP": pa.timestamp("us", tz="UTC"),
 }
-
-_SPARK_NAMES: Final = {"bigint": "long", "int": "integer"}
-"""Where Spark SQL, in which the contract is written, has another name than Delta's schema."""

@@ -31,12 +31,11 @@ from aclkit.runtime.environment import is_of_system, write_error
 from aclkit.runtime.uri import is_uri
 from aclkit.warehouse.table_files import active_files
 
-CHECKPOINT_EVERY: Final = 10
 _FOR_EVER: Final = "interval 36500 days"
 AT_ONCE: Final = "interval 0 seconds"
 KEEPING: Final = {
     # So Spark does anyway; deltalake would write a tenth of them, and readers read more commits.
-    "delta.checkpointInterval": str(CHECKPOINT_EVERY),
+    "delta.checkpointInterval": "10",
     # job_run names versions, of any age: only ``aclkit maintain`` knows which are still needed.
     "delta.enableExpiredLogCleanup": "false",
     "delta.logRetentionDuration": _FOR_EVER,
@@ -87,20 +86,20 @@ class Commit:
         run_id: noted as ``userMetadata``.
         application: with ``version`` it marks a write that must not happen twice (``txnAppId``).
         version: which write of the application it is (``txnVersion``).
-        on: the version that it must follow, or it fails; None where that is the newest, whichever.
+        on: the version that it must follow, or it fails.
     """
 
     run_id: str
     application: str
     version: int
-    on: int | None = None
+    on: int = NEW
 
     def properties(self) -> CommitProperties:
         """Return it as ``deltalake`` takes it; with no retry it follows no other version."""
         return CommitProperties(
             custom_metadata={"userMetadata": self.run_id},
             app_transactions=[Transaction(self.application, self.version)],
-            max_commit_retries=None if self.on is None else 0,
+            max_commit_retries=0,
         )
 
 
@@ -111,9 +110,7 @@ def append_files(uri: str, rows: pa.Table | pa.RecordBatchReader, commit: Commit
         SurroundingsError: see ``_committing``.
     """
     _require_zones(rows.schema)
-    table = _followed(uri, commit)
-    if table and _holds(table, commit):
-        return
+    table = None if commit.on == NEW else DeltaTable(uri, version=commit.on)
     passing = _Passing(rows.to_batches() if isinstance(rows, pa.Table) else rows)
     with _committing(uri, commit, passing):
         write_deltalake(
@@ -143,9 +140,7 @@ def replace_files(
         SurroundingsError: see ``_committing``.
     """
     sizes, schema = [], rows.schema
-    table = _followed(uri, commit)
-    if table and _holds(table, commit):
-        return
+    table = None if commit.on == NEW else DeltaTable(uri, version=commit.on)
     if table:
         schema = pa.schema(table.schema().to_arrow())
         if unknown := set(rows.schema.names) - set(schema.names):
@@ -210,9 +205,7 @@ def take_over_files(
     Raises:
         SurroundingsError: see ``_committing``.
     """
-    table = _followed(uri, commit)
-    if table and _holds(table, commit):
-        return
+    table = None if commit.on == NEW else DeltaTable(uri, version=commit.on)
     with _committing(uri, commit):
         if table is None:
             create_table_with_add_actions(
@@ -230,13 +223,6 @@ def take_over_files(
         table.create_write_transaction(
             [*gone, *written], "append", table.schema(), commit_properties=commit.properties()
         )
-
-
-def _followed(uri: str, commit: Commit) -> DeltaTable | None:
-    """Return the table at the version that a commit follows; None where it makes the table."""
-    if commit.on == NEW or (commit.on is None and not DeltaTable.is_deltatable(uri)):
-        return None
-    return DeltaTable(uri, version=commit.on)
 
 
 def _holds(table: DeltaTable, commit: Commit) -> bool:
@@ -300,7 +286,7 @@ def _is_done_all_the_same(uri: str, commit: Commit, error: Exception) -> bool:
 
 def _refuse_another_writer(uri: str, commit: Commit, error: Exception) -> None:
     newest = DeltaTable(uri).version() if DeltaTable.is_deltatable(uri) else NEW
-    if commit.on not in (None, newest):
+    if newest != commit.on:
         raise SurroundingsError(
             f"Another program wrote {uri} while this run held the lease. Nothing of this run "
             "is published."

@@ -31,7 +31,9 @@ def damaged(what: str, error: BaseException) -> SurroundingsError:
 
     What the system refused, for too many files are open or by their modes, is no damage.
     """
-    told = f"Cannot read {what}: {_why(error)}"
+    lines = (line.strip() for line in str(error).splitlines())
+    reason = next((line for line in lines if any(word in line for word in _MISSING)), "")
+    told = f"Cannot read {what}: {(reason or first_line(error))[:_LONGEST].rstrip('.')}"
     return (
         SurroundingsError(told) if _is_refused(str(error)) else DamagedError(f"{told}. {WAY_OUT}")
     )
@@ -39,12 +41,6 @@ def damaged(what: str, error: BaseException) -> SurroundingsError:
 
 def _is_refused(text: str) -> bool:
     return is_of_system(text) and DISK_FAILS not in text
-
-
-def _why(error: BaseException) -> str:
-    said = (line.strip() for line in str(error).splitlines())
-    reason = next((line for line in said if any(word in line for word in _MISSING)), "")
-    return (reason or first_line(error))[:_LONGEST].rstrip(".")
 
 
 def damage_of(error: BaseException, place: str = "") -> SurroundingsError | None:
@@ -82,15 +78,11 @@ def telling_damage(place: Location) -> Iterator[None]:
 
 
 def _is_of_a_file(error: BaseException, text: str) -> bool:
-    known = (duckdb.IOException, duckdb.InvalidInputException, FileNotFoundError)
-    if isinstance(error, known) or _is_of_a_stream(error):
+    # Arrow's: it hands on what DuckDB met in a file after the first rows of an answer.
+    known = (duckdb.IOException, duckdb.InvalidInputException, FileNotFoundError, pa.ArrowInvalid)
+    if isinstance(error, known) or (type(error) is OSError and error.errno is None):
         return any(word in text for word in _OF_TABLES)
     return is_of_spark(error) and any(word in text for word in _MISSING)
-
-
-def _is_of_a_stream(error: BaseException) -> bool:
-    """Whether Arrow hands on what DuckDB met in a file after the first rows of an answer."""
-    return isinstance(error, pa.ArrowInvalid) or (type(error) is OSError and error.errno is None)
 
 
 def is_of_spark(error: BaseException) -> bool:

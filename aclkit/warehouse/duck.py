@@ -6,7 +6,7 @@ leave out, the view of that name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, Literal
 
@@ -88,7 +88,11 @@ def connect_to(
     except SurroundingsError:
         connection.close()
         raise
-    _lock(connection, tables.values())
+    # The tables' own files are all that the connection can read from here on.
+    readable = [name for table in tables.values() for name in table.readable]
+    connection.execute("SET allowed_paths = ?", [readable])
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
     return connection
 
 
@@ -108,7 +112,11 @@ def find_tables(
     versions = {name: v for name, v in every.items() if name in holding or not holding}
 
     def open_table(name: str) -> TableFiles:
-        return _open_table(published.place, name, versions[name], holding.get(name))
+        try:
+            return read_files(published.place, name, versions[name], holding.get(name))
+        except (DeltaError, OSError) as error:
+            where = f"version {versions[name]} of {published.place.of_table(name)}"
+            raise damaged(where, error) from error
 
     if published.place.is_remote:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -161,24 +169,6 @@ _CONFIG: Final[Settings] = {
 _SEALED: Final[Settings] = {"memory_limit": "50%"}
 
 _VIEW_IF_UNWRITTEN: Final = "explain"
-
-
-def _open_table(
-    place: Location, name: str, version: int, holding: Mapping[str, str] | None
-) -> TableFiles:
-    """Return a table's files at its published version."""
-    try:
-        return read_files(place, name, version, holding)
-    except (DeltaError, OSError) as error:
-        raise damaged(f"version {version} of {place.of_table(name)}", error) from error
-
-
-def _lock(connection: duckdb.DuckDBPyConnection, tables: Iterable[TableFiles]) -> None:
-    """Leave the tables' own files as all that the connection can read, for good."""
-    files = [name for table in tables for name in table.readable]
-    connection.execute("SET allowed_paths = ?", [files])
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
 
 
 def _tables_before(published: Published) -> dict[tuple[str, str], TableFiles]:

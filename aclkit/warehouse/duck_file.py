@@ -12,9 +12,9 @@ import duckdb
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.scratch import scratch
-from aclkit.warehouse.current_runs import KEEP_DAYS
 from aclkit.warehouse.duck import create_tables, find_tables
 from aclkit.warehouse.duck_beside import Settings, new_duckdb, served_if_remote
+from aclkit.warehouse.job_run import KEEP_DAYS
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import quoted

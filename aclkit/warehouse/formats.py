@@ -1,7 +1,7 @@
 """How tables changed since the first warehouses: one step per change, and the number of the newest.
 
 A run writes the number into its row of ``job_run``; rows of older ones have none. What a step gives
-to tables the next run gives them (``aclkit.warehouse.migration``); until then, and in old versions,
+to tables the next run gives them (``aclkit.warehouse.recovery``); until then, and in old versions,
 readers take a column that is not there yet for null. Pure.
 """
 
@@ -63,8 +63,3 @@ FORMAT: Final = len(STEPS)
 
 GROWN: Final = frozenset(table for step in STEPS for table in step.columns)
 """Tables whose files may lack columns, wherever they are old enough."""
-
-
-def steps_behind(number: int) -> Sequence[Step]:
-    """Return the steps from a format to the one of this aclkit."""
-    return STEPS[number:]

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Final, Protocol
 
 from aclkit.errors import DataError, SurroundingsError
 from aclkit.runtime.deadline import Deadline
@@ -34,6 +34,16 @@ TERM: Final = timedelta(minutes=15)
 _JOIN_SECONDS: Final = 60
 
 log = logging.getLogger(__name__)
+
+
+class Replaceable(Storage, Protocol):
+    """Files whose content is also replaced: of those who replace the same one, one succeeds."""
+
+    def read_tagged(self, path: str) -> tuple[bytes, str]:
+        """Return the content of a file, and the tag by which it can be replaced."""
+
+    def replace(self, path: str, content: bytes, tag: str) -> bool:
+        """Put other content in the place of that with the tag; False where it is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +81,7 @@ def _read(content: bytes) -> Turn:
 
 @contextmanager
 def hold(
-    storage: Storage,
+    storage: Replaceable,
     warehouse: str,
     timeout_seconds: float,
     fence: Callable[[], None],
@@ -138,7 +148,7 @@ def lease_until(storage: Storage) -> datetime | None:
         OSError: it cannot be read.
     """
     try:
-        turn = _read(storage.read(LEASE)[0])
+        turn = _read(storage.read(LEASE))
     except FileNotFoundError:
         return None
     return turn.until if turn.owner != _NOBODY and turn.until > datetime.now(UTC) else None
@@ -154,7 +164,7 @@ class _Lease:
         ended: set where the run has ended.
     """
 
-    def __init__(self, storage: Storage, warehouse: str, term: timedelta) -> None:
+    def __init__(self, storage: Replaceable, warehouse: str, term: timedelta) -> None:
         """Take the place of the file; nothing is asked yet."""
         self._storage, self._warehouse, self._term = storage, warehouse, term
         self._owner, self._tag = uuid.uuid4().hex, ""
@@ -167,16 +177,14 @@ class _Lease:
         """Take the turn if it is free or has ended; return whether it was taken."""
         with _plain_errors(self._warehouse):
             try:
-                content, tag = self._storage.read(LEASE)
+                content, tag = self._storage.read_tagged(LEASE)
             except FileNotFoundError:
-                return self._put(1, lambda turn: self._storage.create(LEASE, turn))
+                return self._put(1, None)
             self.turn = _read(content)
             if self.turn.owner != _NOBODY and self.turn.until > datetime.now(UTC):
                 return False
             self.took_over = self.turn.owner != _NOBODY
-            return self._put(
-                self.turn.number + 1, lambda turn: self._storage.replace(LEASE, turn, tag)
-            )
+            return self._put(self.turn.number + 1, tag)
 
     def keep(self) -> None:
         """Renew the turn again and again; a renewal that fails is tried at the next time."""
@@ -216,28 +224,31 @@ class _Lease:
                 log.warning("Cannot release the lease of %s: %s", self._warehouse, error)
 
     def _renew(self) -> None:
-        tag, number = self._tag, self.turn.number
-        is_ours = self._is_ours() and self._put(
-            number, lambda turn: self._storage.replace(LEASE, turn, tag)
-        )
+        is_ours = self._is_ours() and self._put(self.turn.number, self._tag)
         self._is_lost = self._is_lost or not is_ours
 
     def _is_ours(self) -> bool:
         try:
-            content = self._storage.read(LEASE)[0]
+            content = self._storage.read(LEASE)
         except FileNotFoundError:
             return False
         return self.turn.owner == self._owner and content == self.turn.write()
 
-    def _put(self, number: int, put: Callable[[bytes], bool]) -> bool:
-        """Write a turn of ours; one that stands there was written, whatever was answered."""
+    def _put(self, number: int, tag: str | None) -> bool:
+        """Write a turn of ours in the place of the content with a tag, or of none.
+
+        One that stands there was written, whatever was answered.
+        """
         turn = Turn(number, self._owner, datetime.now(UTC) + self._term)
         failed: OSError | None = None
         try:
-            put(turn.write())
+            if tag is None:
+                self._storage.create(LEASE, turn.write())
+            else:
+                self._storage.replace(LEASE, turn.write(), tag)
         except OSError as error:
             failed = error
-        content, tag = self._storage.read(LEASE)
+        content, tag = self._storage.read_tagged(LEASE)
         if content == turn.write():
             self.turn, self._tag = turn, tag
             return True
@@ -255,7 +266,7 @@ def _plain_errors(warehouse: str) -> Iterator[None]:
         raise SurroundingsError(f"Cannot request the lease of {warehouse}: {error}") from error
 
 
-def require_conditional_puts(storage: Storage, warehouse: str) -> None:
+def require_conditional_puts(storage: Replaceable, warehouse: str) -> None:
     """Insist that a store honours the condition of a put: the lease depends on it.
 
     The check writes an object of its own and removes it again.

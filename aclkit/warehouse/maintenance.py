@@ -11,15 +11,13 @@ from typing import Final
 import pyarrow as pa
 
 from aclkit.runtime.progress import step
-from aclkit.warehouse.current_runs import MAINTAIN
-from aclkit.warehouse.job_run import JOB_RUN, RunSettings
+from aclkit.warehouse.job_run import JOB_RUN, MAINTAIN, RunSettings
 from aclkit.warehouse.reader import Reader, read_versions
 from aclkit.warehouse.removal import remove_unneeded
 from aclkit.warehouse.retention import Kept, Policy, keep
 from aclkit.warehouse.run import Run, publish
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.scratch_store import remove_scratch_store
-from aclkit.warehouse.store import Store
+from aclkit.warehouse.store import Store, remove_scratch_store
 from aclkit.warehouse.table_files import Extent
 
 PRUNED: Final = ("access_change", "finding")
@@ -135,8 +133,9 @@ def _opened(store: Store, table: str, kept: Kept) -> Iterator[Reader]:
     """Open a table whose rows are about runs, with the runs, and those that are kept."""
     runs = (JOB_RUN, store.newest_version(JOB_RUN))
     tables = {table: (table, store.versions[table]), JOB_RUN: runs}
+    run_ids = [run.run_id for run in kept.runs]
     with read_versions(store, None, tables) as read:
-        read.give("kept_run", pa.table({"run_id": pa.array(kept.run_ids, pa.string())}))
+        read.give("kept_run", pa.table({"run_id": pa.array(run_ids, pa.string())}))
         yield read
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame
@@ -38,17 +39,12 @@ class Merge:
             same &= F.col(f"t.{key}") == F.col(f"s.{key}")
         return same
 
-    @property
-    def _differs(self) -> Column:
-        differs = F.lit(False)
-        for name in self.updated:
-            differs |= ~F.col(f"t.{name}").eqNullSafe(F.col(f"s.{name}"))
-        return differs
-
     def execute(self, table: DeltaTable) -> None:
         """Do it to a Delta table, in a commit of Delta's own."""
         merge = table.alias("t").merge(self.rows.alias("s"), self._is_same)
-        merge = merge.whenMatchedUpdate(self._differs, {n: F.col(f"s.{n}") for n in self.updated})
+        new = {name: F.col(f"s.{name}") for name in self.updated}
+        differs = (~F.col(f"t.{name}").eqNullSafe(value) for name, value in new.items())
+        merge = merge.whenMatchedUpdate(reduce(Column.__or__, differs), new)
         (merge.whenNotMatchedInsertAll() if self.inserts else merge).execute()
 
     def merged(self, table: DataFrame) -> DataFrame:

@@ -13,7 +13,6 @@ import json
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
@@ -89,8 +88,12 @@ def write_files(place: Location, table: str, rows: Iterable[pa.Table]) -> Iterat
     """
     left = filter(len, rows)
     while (first := next(left, None)) is not None:
-        with _explained(place, table):
+        try:
             yield _write_file(place, table, _up_to(ROWS_OF_A_FILE, chain([first], left)))
+        except OSError as error:
+            uri = place.of_table(table)
+            plain = write_error(uri, str(error))
+            raise plain or SurroundingsError(f"Cannot write {uri}: {first_line(error)}") from error
 
 
 def write_by_spark(place: Location, table: str, rows: DataFrame) -> list[NewFile]:
@@ -103,7 +106,7 @@ def write_by_spark(place: Location, table: str, rows: DataFrame) -> list[NewFile
     staging = f"{place.of_table(table)}/{folder}"
     writer = rows.write.format("delta").mode("error").options(**properties_of_new(table))
     writer.save(staging)
-    log, _ = place.files.read(f"{table}/{folder}/{LOG}/{0:0{DIGITS}}.json")
+    log = place.files.read(f"{table}/{folder}/{LOG}/{0:0{DIGITS}}.json")
     context: Any = rows.sparkSession.sparkContext  # whose JVM's names no type knows
     # By Spark, because it also put objects there that stand for folders.
     path, is_recursive = context._jvm.org.apache.hadoop.fs.Path(f"{staging}/{LOG}"), True
@@ -226,23 +229,8 @@ def write_rows_of_others(
 def _batches(place: Location, path: str) -> Iterator[pa.RecordBatch]:
     try:
         is_here = not place.is_remote
-        source = place.folder / path if is_here else pa.BufferReader(place.files.read(path)[0])
+        source = place.folder / path if is_here else pa.BufferReader(place.files.read(path))
         with pq.ParquetFile(source) as parquet:
             yield from parquet.iter_batches(ROWS_OF_A_GROUP)
     except (OSError, pa.ArrowInvalid) as error:
         raise damaged(f"{place}/{path}", error) from error
-
-
-@contextmanager
-def _explained(place: Location, table: str) -> Iterator[None]:
-    """Explain why a file was not written.
-
-    Raises:
-        SurroundingsError: the disk is full or not writable, or the store does not take it.
-    """
-    try:
-        yield
-    except OSError as error:
-        uri = place.of_table(table)
-        plain = write_error(uri, str(error))
-        raise plain or SurroundingsError(f"Cannot write {uri}: {first_line(error)}") from error

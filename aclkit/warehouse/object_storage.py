@@ -6,8 +6,8 @@ what the machine itself is trusted with; see ``aclkit.runtime.object_stores``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import obstore
@@ -15,14 +15,13 @@ from obstore.store import from_url
 
 from aclkit.runtime.objects import as_os_errors
 from aclkit.runtime.requests_made import REQUESTS
-from aclkit.warehouse.storage import FileInfo
 
 if TYPE_CHECKING:
     from obstore import ObjectMeta
 
 
 class ObjectStorage:
-    """The objects below a URI; see ``storage.Storage``.
+    """The objects below a URI; see ``storage.Storage`` and ``lease.Replaceable``.
 
     A store that puts without asking whether the condition holds is none for this class: who
     writes insists on it first, see ``lease.require_conditional_puts``.
@@ -38,25 +37,22 @@ class ObjectStorage:
             self._store = from_url(uri)
         self._unchanging: dict[str, ObjectFile] = {}
 
-    def list(self, folder: str) -> list[FileInfo]:
-        """See ``Files.list``."""
+    def list(self, folder: str) -> list[str]:
+        """See ``Storage.list``."""
         prefix = _prefix(folder)
-        with as_os_errors(folder):
+        with _asking(folder):
             found = obstore.list_with_delimiter(self._store, prefix or None)
-        REQUESTS.note(1)
-        return _sorted(_info(meta, prefix) for meta in found["objects"])
+        return _names(found["objects"], prefix)
 
-    def tree(self, folder: str) -> Sequence[FileInfo]:
-        """See ``Files.tree``."""
+    def tree(self, folder: str) -> Sequence[str]:
+        """See ``Storage.tree``."""
         prefix = _prefix(folder)
-        with as_os_errors(folder):
+        with _asking(folder):
             pages = obstore.list(self._store, prefix or None)
-            found = [meta for page in pages for meta in page]
-        REQUESTS.note(1)
-        return _sorted(_info(meta, prefix) for meta in found)
+            return _names((meta for page in pages for meta in page), prefix)
 
     def open(self, path: str, size: int | None = None) -> ObjectFile:
-        """See ``Files.open``; a size that is known saves asking for it.
+        """See ``Opens.open``; a size that is known saves asking for it.
 
         Who knows it reads a file of a Delta table, which never changes: it is kept for the next
         time, with what was read of its end.
@@ -69,16 +65,11 @@ class ObjectStorage:
             self._unchanging[path] = ObjectFile(self, path, size)
         return self._unchanging[path]
 
-    def modified(self, path: str) -> datetime:
-        """See ``Files.modified``."""
-        return self._head(path)["last_modified"]
-
     def delete(self, path: str) -> None:
-        """See ``Files.delete``; a store does not report a missing object, so it is asked first."""
+        """See ``Storage.delete``; a store does not report a missing object: it is asked first."""
         self._head(path)
-        with as_os_errors(path):
+        with _asking(path):
             obstore.delete(self._store, path)
-        REQUESTS.note(1)
 
     def create(self, path: str, content: bytes) -> bool:
         """See ``Storage.create``."""
@@ -89,8 +80,12 @@ class ObjectStorage:
             return False
         return True
 
-    def read(self, path: str) -> tuple[bytes, str]:
+    def read(self, path: str) -> bytes:
         """See ``Storage.read``."""
+        return self.read_tagged(path)[0]
+
+    def read_tagged(self, path: str) -> tuple[bytes, str]:
+        """See ``lease.Replaceable.read_tagged``."""
         with as_os_errors(path):
             found = obstore.get(self._store, path)
             content = bytes(found.bytes())
@@ -98,7 +93,7 @@ class ObjectStorage:
         return content, found.meta["e_tag"] or ""
 
     def replace(self, path: str, content: bytes, tag: str) -> bool:
-        """See ``Storage.replace``."""
+        """See ``lease.Replaceable.replace``."""
         try:
             with as_os_errors(path):
                 obstore.put(self._store, path, content, mode={"e_tag": tag}, use_multipart=False)
@@ -108,16 +103,12 @@ class ObjectStorage:
 
     def range(self, path: str, offset: int, size: int) -> bytes:
         """Return some bytes of an object; there must be so many."""
-        with as_os_errors(path):
-            found = bytes(obstore.get_range(self._store, path, start=offset, length=size))
-        REQUESTS.note(1, size)
-        return found
+        with _asking(path, size):
+            return bytes(obstore.get_range(self._store, path, start=offset, length=size))
 
     def _head(self, path: str) -> ObjectMeta:
-        with as_os_errors(path):
-            found = obstore.head(self._store, path)
-        REQUESTS.note(1)
-        return found
+        with _asking(path):
+            return obstore.head(self._store, path)
 
 
 class ObjectFile:
@@ -152,12 +143,16 @@ def _prefix(folder: str) -> str:
     return f"{folder.rstrip('/')}/" if folder else ""
 
 
-def _info(meta: ObjectMeta, prefix: str) -> FileInfo:
-    return FileInfo(meta["path"].removeprefix(prefix), meta["size"], meta["last_modified"])
+def _names(found: Iterable[ObjectMeta], prefix: str) -> list[str]:
+    return sorted(meta["path"].removeprefix(prefix) for meta in found)
 
 
-def _sorted(found: Iterable[FileInfo]) -> list[FileInfo]:
-    return sorted(found, key=lambda info: info.name)
+@contextmanager
+def _asking(path: str, size: int = 0) -> Iterator[None]:
+    """Count a request that succeeds, and the bytes that it brings."""
+    with as_os_errors(path):
+        yield
+    REQUESTS.note(1, size)
 
 
 _MOST_KEPT: Final = 1_000

@@ -12,16 +12,18 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
-from aclkit.warehouse.current_runs import (
-    ALL_RUNS,
-    CURRENT_RUNS,
-    MATERIALIZING,
-    REPLAYING,
-    decided_and_before,
-)
 from aclkit.warehouse.damage import damaged
 from aclkit.warehouse.duck_beside import ask_files
-from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
+from aclkit.warehouse.job_run import (
+    ALL_RUNS,
+    CURRENT_RUNS,
+    JOB_RUN,
+    MATERIALIZING,
+    REPLAYING,
+    PublishedRun,
+    decided_and_before,
+    published_runs,
+)
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.table_files import TableFiles, read_files
 
@@ -36,7 +38,7 @@ class Published:
     Attributes:
         place: where the warehouse is.
         standing: the published runs that hold its state, see
-            ``aclkit.warehouse.current_runs``, the oldest first; there is at least one.
+            ``aclkit.warehouse.job_run``, the oldest first; there is at least one.
         job_run: the files of the table that these runs were read from; without any these runs are
             all there are.
     """
@@ -71,10 +73,8 @@ class Published:
 
     def last_materialize(self, cluster_id: str) -> PublishedRun | None:
         """Return the newest run that decided a cluster's accesses, if there is one."""
-        for run in reversed(self.standing):
-            if run.cluster_id == cluster_id and run.job in MATERIALIZING:
-                return run
-        return None
+        mine = (run for run in reversed(self.standing) if run.cluster_id == cluster_id)
+        return next((run for run in mine if run.job in MATERIALIZING), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +106,9 @@ DAY: Final = timedelta(days=1)
 
 def as_of(published: Published, run: PublishedRun) -> AsOf:
     """Return when the sources were read that a run stands on, and up to which offset it goes."""
-    reading = [
-        each
-        for each in published.standing
-        if each.cluster_id == run.cluster_id
-        and each.job in REPLAYING
-        and each.run_number <= run.run_number
-    ]
+    mine = [each for each in published.standing if each.cluster_id == run.cluster_id]
+    until = [each for each in mine if each.run_number <= run.run_number]
+    reading = [each for each in until if each.job in REPLAYING]
     began = (reading[-1] if reading else run).started_at
     return AsOf(None if began is None else began.replace(tzinfo=UTC), run.head_offset)
 

@@ -40,7 +40,7 @@ class Answer(Protocol):
 class Tables(Protocol):
     """The tables and views of a published run: nothing else can be read, and nothing written.
 
-    A connection of ``duck.connect`` is one, ``spark_tables.SparkTables`` another.
+    A connection of ``duck.connect`` is one, a cache of its answers another.
     """
 
     def execute(self, query: str, parameters: object = None, /) -> Answer:

@@ -22,10 +22,9 @@ from aclkit.errors import DamagedError, UsageError, first_line
 from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import make_table
-from aclkit.warehouse.current_runs import DECIDED_IN
 from aclkit.warehouse.damage import telling_damage
 from aclkit.warehouse.duck_beside import ask_files
-from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
+from aclkit.warehouse.job_run import DECIDED_IN, JOB_RUN, PublishedRun
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import DIGITS, LOG, commit, newest_version
@@ -225,8 +224,8 @@ def _begin_again(place: Location, table: str, named: int) -> None:
     files, folder = place.files, f"{table}/{LOG}"
     first = max(newest_version(files, table) or 0, named) + 1
     # First what points at a checkpoint, then the oldest: what is left of a log cannot be read.
-    for info in sorted(files.list(folder), key=lambda info: (info.name[:1].isdigit(), info.name)):
-        files.delete(f"{folder}/{info.name}")
+    for name in sorted(files.list(folder), key=lambda name: (name[:1].isdigit(), name)):
+        files.delete(f"{folder}/{name}")
     said = {"timestamp": int(time.time() * 1000), "operation": "REBUILD", "operationParameters": {}}
     for version in range(first):
         commit(files, table, version, [{"commitInfo": said}])

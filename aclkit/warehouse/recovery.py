@@ -1,7 +1,9 @@
-"""A warehouse that a killed run left → tables as they were published, forgetting no version.
+"""A warehouse that a killed run or an older aclkit left → tables with which a run can begin.
 
-Nothing here asks how long ago a version was written. Each step is a commit of its own, and a run
-that is killed between two of them leaves what the next one begins with again.
+What was not published is taken back, forgetting no version; then tables get the format of this
+aclkit. Nothing here asks how long ago a version was written. Each step is a commit of its own and
+done only where it is not done yet, so a run that is killed in between leaves what the next one
+begins with again: until a run is published, the newest one names the old format.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 import time
+from typing import Final
 from urllib.parse import unquote
 
 from deltalake.exceptions import DeltaError
@@ -17,9 +20,11 @@ from aclkit.errors import DamagedError, first_line
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import make_table
 from aclkit.warehouse.damage import WAY_OUT
+from aclkit.warehouse.formats import FORMAT, STEPS, Step
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.shifted_times import put_times_right
 from aclkit.warehouse.storage import LOG, commit, newest_version
 from aclkit.warehouse.store import Store
 
@@ -69,10 +74,10 @@ def _writers(store: Store, table: str) -> frozenset[str]:
     if newest is None or not (active := store.files(table, newest)):
         return frozenset()
     found = set()
-    for info in place.files.list(f"{table}/{LOG}"):
-        stem, _, kind = info.name.partition(".")
+    for name in place.files.list(f"{table}/{LOG}"):
+        stem, _, kind = name.partition(".")
         if kind == "json" and stem.isdigit():
-            entry = place.files.read(f"{table}/{LOG}/{info.name}")[0]
+            entry = place.files.read(f"{table}/{LOG}/{name}")
             actions = [json.loads(line) for line in entry.splitlines()]
             if any(unquote(a["add"]["path"]) in active for a in actions if "add" in a):
                 found |= {a["commitInfo"].get("userMetadata") for a in actions if "commitInfo" in a}
@@ -115,3 +120,41 @@ def _lost(place: Location, name: str, version: int, reason: str) -> DamagedError
         f"Version {version} of {name} in {place} is published and cannot be restored: "
         f"{reason}. {WAY_OUT}"
     )
+
+
+# The runs last: readers see the newest version of it, whatever is published.
+_IN_ORDER: Final = (*sorted(set(TABLES) - {JOB_RUN}), JOB_RUN)
+
+
+def migrate(store: Store) -> tuple[list[str], list[str]] | None:
+    """Take the steps that the newest run of a warehouse lacks; none for a new warehouse.
+
+    Returns:
+        The notes of the steps that were taken, and notes on times found on the way; None if no
+        step was missing. After steps, tables may have other versions
+        than the published ones.
+    """
+    if not store.runs or store.runs[-1].format_number == FORMAT:
+        return None
+    there = [name for name in _IN_ORDER if store.newest_version(name) is not None]
+    taken, times = [], []
+    for step in STEPS[store.runs[-1].format_number :]:
+        changed = [table for table in there if _take(store, step, table)]
+        if changed:
+            taken.append(step.says)
+            log.info("Upgraded this warehouse of an older aclkit: %s", step.says)
+        if step.puts_times_right:
+            times += put_times_right(store)
+    return taken, times
+
+
+def _take(store: Store, step: Step, table: str) -> bool:
+    """Take a step for one table; return whether there was anything to do."""
+    has_changed = step.is_keeping and store.require_properties(table)
+    known = store.columns(table) if table in step.columns else ()
+    if lacking := [name for name in step.columns.get(table, ()) if name not in known]:
+        store.add_columns(table, lacking)
+        has_changed = True
+    if has_changed and table in store.published:
+        store.adopt(table)
+    return has_changed

@@ -7,7 +7,7 @@ Where a needed version cannot be followed, its needs are unknown: nothing of tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -19,7 +19,7 @@ from aclkit.errors import first_line
 from aclkit.model.groups import grouped
 from aclkit.runtime.fail_points import fail_point
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.storage import DIGITS, LOG, Files
+from aclkit.warehouse.storage import DIGITS, LOG, Storage
 from aclkit.warehouse.store import Store
 
 
@@ -84,29 +84,24 @@ def remove_unneeded(store: Store, needed: Mapping[str, Collection[int]]) -> list
         newest = store.newest_version(table)
         if newest is not None:
             versions = {newest, *needed.get(table, ())}
-            why = _remove_of(store.place.files, table, versions, store.files, store.require_held)
+            why = _remove_of(store, table, versions)
             told += [_KEPT_BACK.format(table=table, why=why)] if why else []
     return told
 
 
-def _remove_of(
-    files: Files,
-    table: str,
-    versions: Collection[int],
-    files_of: Callable[[str, int], Collection[str]],
-    require_held: Callable[[], None] = lambda: None,
-) -> str | None:
+def _remove_of(store: Store, table: str, versions: Collection[int]) -> str | None:
     """Remove what is not needed of a table; return why nothing was, where that is so."""
-    log = TableLog.of_names([info.name for info in files.list(f"{table}/{LOG}")])
+    files = store.place.files
+    log = TableLog.of_names(files.list(f"{table}/{LOG}"))
     if lost := log.lost(versions):
         return f"its log no longer leads to version {', '.join(map(str, lost))}"
     try:
-        used = {name for version in versions for name in files_of(table, version)}
+        used = {name for version in versions for name in store.files(table, version)}
     except DeltaError as error:
         return f"its log cannot be read: {first_line(error)}"
-    found = [info.name for info in files.tree(table) if not info.name.startswith(f"{LOG}/")]
+    found = [name for name in files.tree(table) if not name.startswith(f"{LOG}/")]
     # Held still: so nothing that was found is another run's.
-    require_held()
+    store.require_held()
     for name in found:
         if _is_ours(name) and _without_checksum(name) not in used:
             _remove(files, f"{table}/{name}")
@@ -135,7 +130,7 @@ _KEPT_BACK: Final = (
 )
 
 
-def _remove(files: Files, path: str) -> None:
+def _remove(files: Storage, path: str) -> None:
     # What stands for a folder is listed by an object store, and is no object of that name.
     with suppress(FileNotFoundError):
         files.delete(path)

@@ -51,10 +51,7 @@ class Rows:
         Raises:
             SurroundingsError: pandas is not installed.
         """
-        try:
-            import_module("pandas")  # Arrow's error names less of what is missing
-        except ImportError as error:
-            raise _missing("pandas") from error
+        _require("pandas")  # Arrow's error names less of what is missing
         return self.arrow().to_pandas()
 
     def polars(self) -> pl.DataFrame:
@@ -63,10 +60,9 @@ class Rows:
         Raises:
             SurroundingsError: polars is not installed.
         """
-        try:
-            import polars as pl
-        except ImportError as error:
-            raise _missing("polars") from error
+        _require("polars")
+        import polars as pl
+
         return pl.DataFrame(self.arrow())
 
 
@@ -89,8 +85,11 @@ def _whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column
 
 
-def _missing(package: str) -> SurroundingsError:
-    return SurroundingsError(
-        f".{package}() needs {package}, which is not installed: pip install {package}. "
-        ".arrow() and .rows work without it."
-    )
+def _require(package: str) -> None:
+    try:
+        import_module(package)
+    except ImportError as error:
+        raise SurroundingsError(
+            f".{package}() needs {package}, which is not installed: pip install {package}. "
+            ".arrow() and .rows work without it."
+        ) from error

@@ -6,14 +6,12 @@ what can still be asked about the tables as it left them depends on its versions
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from aclkit.model.groups import grouped
-from aclkit.warehouse.current_runs import MATERIALIZING, decided_and_before
-from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.job_run import MATERIALIZING, PublishedRun, decided_and_before
 from aclkit.warehouse.run import goes_on_from, versions_now
 
 
@@ -42,11 +40,6 @@ class Kept:
     runs: tuple[PublishedRun, ...]
     versions: Mapping[str, frozenset[int]]
 
-    @property
-    def run_ids(self) -> tuple[str, ...]:
-        """The runs whose findings and changes stay."""
-        return tuple(run.run_id for run in self.runs)
-
 
 def keep(runs: Sequence[PublishedRun], policy: Policy, now: datetime) -> Kept:
     """Choose what stays of all published runs, the oldest first.
@@ -59,18 +52,19 @@ def keep(runs: Sequence[PublishedRun], policy: Policy, now: datetime) -> Kept:
     """
     first = _first_of_window(runs, policy, now)
     older, window = runs[:first], runs[first:]
-    opened = _deciding(runs) | _gone_on_from(runs)
+    next_runs_open = (goes_on_from(runs, cluster_id) for cluster_id in {r.cluster_id for r in runs})
+    opened = _deciding(runs) | {run.run_number for run in next_runs_open if run is not None}
     wanted = opened | {run.run_number for run in {(r.cluster_id, r.job): r for r in runs}.values()}
-    wanted |= _decided_in([*window, *(run for run in older if run.run_number in wanted)])
+    staying = [*window, *(run for run in older if run.run_number in wanted)]
+    taken_over = (run.decided_in for run in staying if run.job in MATERIALIZING)
+    wanted |= {number for number in taken_over if number is not None}
     rest = [
         replace(run, table_versions=versions_now(older, run))
         for run in older
         if run.run_number in wanted
     ]
-    versions = defaultdict(set)
-    for run in (*window, *(run for run in rest if run.run_number in opened)):
-        for table, version in run.table_versions.items():
-            versions[table].add(version)
+    readable = (*window, *(run for run in rest if run.run_number in opened))
+    versions = grouped(pair for run in readable for pair in run.table_versions.items())
     return Kept((*rest, *window), {table: frozenset(found) for table, found in versions.items()})
 
 
@@ -95,15 +89,3 @@ def _deciding(runs: Sequence[PublishedRun]) -> set[int]:
     by_cluster = grouped((run.cluster_id, (run.run_number, run.job, run.counts)) for run in runs)
     found = (decided_and_before(of_cluster) for of_cluster in by_cluster.values())
     return {number for pair in found if pair for number in pair if number is not None}
-
-
-def _gone_on_from(runs: Sequence[PublishedRun]) -> set[int]:
-    """Return of each cluster the run whose tables its next run opens."""
-    found = (goes_on_from(runs, cluster_id) for cluster_id in {run.cluster_id for run in runs})
-    return {run.run_number for run in found if run is not None}
-
-
-def _decided_in(runs: Iterable[PublishedRun]) -> set[int]:
-    """Return the runs whose decisions some runs took over, of those that decide."""
-    found = (run.decided_in for run in runs if run.job in MATERIALIZING)
-    return {number for number in found if number is not None}

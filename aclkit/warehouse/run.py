@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import aclkit
@@ -15,16 +17,14 @@ from aclkit.errors import UsageError
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.runtime.fail_points import fail_point
 from aclkit.warehouse.codecs import finding_of, finding_row, finding_sql
-from aclkit.warehouse.current_runs import MAINTAIN, MATERIALIZING
 from aclkit.warehouse.damage import telling_damage
 from aclkit.warehouse.formats import FORMAT, STEPS
-from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, RunSettings
+from aclkit.warehouse.job_run import JOB_RUN, MAINTAIN, MATERIALIZING, PublishedRun, RunSettings
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.lock import warehouse_lock
-from aclkit.warehouse.migration import migrate
 from aclkit.warehouse.reader import read_written
-from aclkit.warehouse.rebuilding import Rebuilt, open_to_rebuild
-from aclkit.warehouse.recovery import fence_tables, take_back_unpublished
+from aclkit.warehouse.rebuilding import DECISIONS, Rebuilt, open_to_rebuild
+from aclkit.warehouse.recovery import fence_tables, migrate, take_back_unpublished
 from aclkit.warehouse.store import Store
 
 if TYPE_CHECKING:
@@ -135,9 +135,11 @@ def hold(warehouse: str, lock_timeout: float) -> Iterator[Held]:
         return
     # Imported here, because a local warehouse has no lease.
     from aclkit.warehouse import lease
+    from aclkit.warehouse.object_storage import ObjectStorage
 
-    lease.require_conditional_puts(place.files, place.text)
-    with lease.hold(place.files, place.text, lock_timeout, partial(fence_tables, place)) as held:
+    objects = ObjectStorage(place.text)
+    lease.require_conditional_puts(objects, place.text)
+    with lease.hold(objects, place.text, lock_timeout, partial(fence_tables, place)) as held:
         yield held
 
 
@@ -172,10 +174,10 @@ def begin_run(
         take_back_unpublished(run.store)
         migrated = migrate(run.store)
         if migrated is not None and run.store.moved:
-            _publish_migrated(_new_run(run.store, MAINTAIN), [*migrated.steps, *migrated.times])
+            _publish_migrated(_new_run(run.store, MAINTAIN), chain(*migrated))
             run = _new_run(open_store(), job)
         elif migrated is not None:
-            run.notes += migrated.times
+            run.notes += migrated[1]
         run.notes += _said_of_times(run.store.runs)
         yield run
 
@@ -201,7 +203,7 @@ def _begin_rebuild(
     take_back_unpublished(store)
     migrated = migrate(store)
     if migrated is not None:
-        run.notes += [*migrated.steps, *migrated.times]
+        run.notes += chain(*migrated)
     return run
 
 
@@ -301,12 +303,7 @@ def goes_on_from(runs: Sequence[PublishedRun], cluster_id: str) -> PublishedRun 
     return _newest_of(runs, cluster_id, MATERIALIZING)
 
 
-_GONE_ON_FROM: Final = frozenset(
-    {
-        *("acl_history", "principal", "host", "resource", "ruleset", "ruleset_group"),
-        *("explain_pair", "explain_class_pair", "explain_ruling"),
-    }
-)
+_GONE_ON_FROM: Final = {"acl_history", *DECISIONS} - {"host_match"}
 """What every run that decides leaves; a run whose files were lost names fewer, see ``Rebuilt``."""
 
 
@@ -341,8 +338,7 @@ def parse_cluster_id(text: str) -> str:
     Raises:
         UsageError: it holds anything else.
     """
-    plain = text.replace("_", "").replace("-", "").replace(".", "").replace(":", "")
-    if not text or len(text) > 200 or not plain.isascii() or not (plain.isalnum() or not plain):
+    if not re.fullmatch(r"[A-Za-z0-9_.:-]{1,200}", text):
         raise UsageError(
             f"Invalid cluster id {text!r}: expected 1 to 200 letters, digits, '_', '-', '.' or ':'"
         )

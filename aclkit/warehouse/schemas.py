@@ -39,16 +39,20 @@ class Table:
 def _table_of(text: str) -> Table:
     r"""Read a table: its name and what a row is, then in each line a column, its type and meaning.
 
-    >>> _table_of("log_range: range of offsets\n  epoch INT leader epoch").columns
-    (('epoch', 'INT', 'leader epoch'),)
+    The first column is the cluster, unless it has another place.
+
+    >>> _table_of("log_range: range of offsets\n  epoch INT leader epoch").column_names
+    ('cluster_id', 'epoch')
     """
     head, *lines = filter(None, text.splitlines())
+    if _CLUSTER not in lines:
+        lines.insert(0, _CLUSTER)
     name, comment = head.split(": ", 1)
     columns = (line.split(maxsplit=2) for line in lines)
     return Table(name, comment, tuple((column, kind, meaning) for column, kind, meaning in columns))
 
 
-_CLUSTER: Final = "  cluster_id STRING the cluster that the row is about\n"
+_CLUSTER: Final = "  cluster_id STRING the cluster that the row is about"
 _RUN: Final = "  run_id STRING the run that wrote the row\n"
 _RESOURCE: Final = """\
   resource_type STRING TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID, DELEGATION_TOKEN, USER
@@ -59,7 +63,8 @@ _PATTERN: Final = """\
   resource_name STRING name or pattern
   pattern_type STRING LITERAL, PREFIXED, GLOB or UNKNOWN(code)
 """
-_BINDING: Final = f"""\
+_ACL: Final = f"""\
+  acl_id STRING the ACL's Uuid
 {_PATTERN}
   principal STRING as written in the ACL
   host STRING as written in the ACL
@@ -87,12 +92,10 @@ _WITNESS: Final = """\
 
 _CONTRACT: Final = f"""\
 acl_log: fact: a record of the log, an entry of a snapshot, a change between two listings
-{_CLUSTER}
   fact STRING record, snapshot or listing
   log_offset BIGINT offset; of a snapshot its end offset
   record_type STRING Kafka's record type, or LISTED_RESOURCE of a live cluster
-  acl_id STRING the ACL's Uuid
-{_BINDING}
+{_ACL}
   topic_id STRING Uuid of a topic record
   mechanism STRING SCRAM mechanism, or DELEGATION_TOKEN
   epoch INT leader epoch; null where the source has none
@@ -103,13 +106,11 @@ acl_log: fact: a record of the log, an entry of a snapshot, a change between two
   min_level INT lowest metadata.version that the broker supports
   max_level INT highest one; of FEATURE_LEVEL_RECORD the one in force
 log_range: range of offsets that has been read
-{_CLUSTER}
   from_offset BIGINT first offset
   to_offset BIGINT offset after the last
   epoch INT leader epoch
   fact STRING record, snapshot, listing or unreadable
 acl_reject: row that could not be used
-{_CLUSTER}
   stage STRING source (could not be read) or replay (contradicts other rows)
   source STRING where the row was read
   position BIGINT byte or 1-based line in the source
@@ -118,9 +119,7 @@ acl_reject: row that could not be used
   raw STRING the row, credentials masked
   digest STRING sha-256 of the row's bytes
 acl_history: ACL lifetime
-{_CLUSTER}
-  acl_id STRING the ACL's Uuid
-{_BINDING}
+{_ACL}
   added_offset BIGINT offset of the record that added it
   effective_offset BIGINT offset where it took effect
   added_at TIMESTAMP time of the record that added it
@@ -129,18 +128,16 @@ acl_history: ACL lifetime
   removed_at TIMESTAMP time of the removal; null = alive
 resource_lifetime: lifetime of a topic; of a live cluster also of groups, transactional ids \
 and tokens
-{_CLUSTER}{_RESOURCE}
+{_RESOURCE}
   topic_id STRING the topic's Uuid; made from its name where the source has none
   first_offset BIGINT offset where it came
   last_offset BIGINT offset where it went; null = alive
 principal_lifetime: lifetime of a SCRAM user's credential, or of an owner of delegation tokens
-{_CLUSTER}
   principal STRING User:name
   mechanism STRING SCRAM mechanism, or DELEGATION_TOKEN
   first_offset BIGINT offset where it came
   last_offset BIGINT offset where it went; null = alive
 broker: broker that the log registers or a live cluster lists; none as of kafka-acls --list
-{_CLUSTER}
   broker_id INT the broker's number
   is_registered BOOLEAN false once it is unregistered; fenced ones are true
   min_level INT lowest metadata.version that its binary supports
@@ -150,59 +147,51 @@ broker: broker that the log registers or a live cluster lists; none as of kafka-
   finalized_level INT metadata.version in force in the cluster
   finalized_offset BIGINT offset from which on it is
 principal: principal asked about
-{_CLUSTER}
   principal STRING type:name
 {_PRINCIPAL_PARTS}
   principal_class STRING principals that the same non-exact ACLs reach
   is_super_user BOOLEAN in super.users
 {_WITNESS}
 host: host asked about
-{_CLUSTER}{_ASKED_HOST}
+{_ASKED_HOST}
   is_named BOOLEAN some ACL names it, alone or by a glob
 {_WITNESS}
 resource: resource asked about
-{_CLUSTER}{_RESOURCE}{_WITNESS}
+{_RESOURCE}{_WITNESS}
 ruleset_group: set of ACLs with one pattern and one principal
-{_CLUSTER}
   group_id STRING hash of the content
 {_PATTERN}
   principal STRING as written in the ACLs
   acl_ids ARRAY<STRING> the ACLs
 ruleset: set of groups that apply to a (principal, resource), hosts and operations aside
-{_CLUSTER}
   ruleset_id STRING hash of the content, or super, none:TYPE, other:TYPE
   resource_type STRING Kafka's ResourceType; null for super
   group_ids ARRAY<STRING> the groups, sorted
   wildcard_last STRING deny, all: where the broker meets LITERAL * last (names below *)
 host_match: (host text of an ACL, host asked about) that match
-{_CLUSTER}
   acl_host STRING as written in the ACL
 {_ASKED_HOST}
 explain_pair: (principal, resource) that an ACL naming exactly this principal reaches
-{_CLUSTER}
   principal STRING type:name
 {_RESOURCE}
   ruleset_id STRING the ruleset that decides
 explain_class_pair: (principal class, resource): stands for all pairs without an own ACL
-{_CLUSTER}
   principal_class STRING see principal
 {_RESOURCE}
   ruleset_id STRING the ruleset that decides
 explain_ruling: (ruleset, host, operation); <any-other> answers for every host without a row
-{_CLUSTER}
   ruleset_id STRING see ruleset
   host STRING a host that some ACL of the ruleset names, or <any-other>
   operation STRING Kafka's AclOperation
 {_RULED}
 explain: (principal, host, operation, resource)
-{_CLUSTER}
   principal STRING type:name
 {_ASKED_HOST}
   operation STRING Kafka's AclOperation
 {_RESOURCE}{_PRINCIPAL_PARTS}{_RULED}
 access_change: (principal or principal class, resource) whose ruleset changed in a run, if the \
 previous run knew both too; and per principal, host or resource that only one run knew
-{_CLUSTER}{_RUN}
+{_RUN}
   principal STRING type:name; null where a class changed
   principal_class STRING class; null where a principal changed
   resource_type STRING TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID, DELEGATION_TOKEN, USER; \
@@ -215,7 +204,7 @@ HOST for a host that came or left
   gained BIGINT hosts × operations that became ALLOWED, per principal
   lost BIGINT hosts × operations that became DENIED, per principal
 finding: finding of a run
-{_CLUSTER}{_RUN}
+{_RUN}
   finding STRING which finding
   severity STRING high, medium, low or info
   subject STRING what it is about
@@ -227,7 +216,6 @@ finding: finding of a run
   evidence ARRAY<STRING> the ACLs as kafka-acls prints them, and what else
   first_seen TIMESTAMP since when, where runs that showed it are not kept
 access_log: line of Kafka's authorizer log, compared with the ACLs at that time
-{_CLUSTER}
   line_id STRING hash of the line: the same one in every file it stands in
   source STRING file where it was read first
   position BIGINT 1-based line in that file, gzip undone
@@ -248,9 +236,7 @@ access_log: line of Kafka's authorizer log, compared with the ACLs at that time
   reason STRING why it does not agree
   raw STRING what cannot be read, credentials masked
 acl_usage: grant (ALLOW in force) and what the authorizer log shows of its use
-{_CLUSTER}
-  acl_id STRING the ACL's Uuid
-{_BINDING}
+{_ACL}
   usage STRING used, matched, unused, unknown or too-new
   last_used_at TIMESTAMP last line that names it
   last_matched_at TIMESTAMP last line that it would have allowed as well
@@ -260,7 +246,6 @@ acl_usage: grant (ALLOW in force) and what the authorizer log shows of its use
   window_to TIMESTAMP their end: the newest line of the log
   covered DOUBLE share of the window of which there are ALLOWED lines
 setting: broker settings in force since a time
-{_CLUSTER}
   since_time TIMESTAMP when a run first saw them, by its machine's clock
   super_users ARRAY<STRING> super.users; null where they were unknown
   allow_everyone BOOLEAN allow.everyone.if.no.acl.found; null where it was unknown

@@ -12,23 +12,14 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 import pyarrow as pa
+from deltalake import DeltaTable
 
-from aclkit.model.facts import (
-    ADD_ACL,
-    END_TXN,
-    LISTING,
-    RECORD,
-    REGISTER_BROKER,
-    REMOVE_ACL,
-    SNAPSHOT,
-    UNREGISTER_BROKER,
-)
+from aclkit.model import facts
 from aclkit.model.phrases import number_of
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.reader import Reader, read_versions
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.table_files import runs_that_overwrote
 
 _READ: Final = ("acl_log", "acl_history", "acl_usage", "broker", "finding", "setting")
 
@@ -43,7 +34,7 @@ def put_times_right(store: Store) -> list[str]:
     with read_versions(store, None, {**versions, JOB_RUN: runs}) as read:
         read.give("overwriting", _overwriting(store))
         for name, sql in _COMPUTED.items():
-            read.keep(name, sql.format(**_WORDS))
+            read.keep(name, sql.format(**vars(facts)))
         mended = {table: _rewrite(read, table) for table in _MENDED}
         shifted = {table: count for table, count in mended.items() if table != "setting" and count}
         notes = [_note_on_mended(table, count) for table, count in shifted.items()]
@@ -54,7 +45,10 @@ def put_times_right(store: Store) -> list[str]:
 
 def _overwriting(store: Store) -> pa.Table:
     """Return the runs that wrote facts anew which they had read, ``--forget`` and its like."""
-    found = runs_that_overwrote(store.place.of_table("acl_log")) if store.has("acl_log") else ()
+    path = store.place.of_table("acl_log")
+    commits = DeltaTable(path).history() if store.has("acl_log") else []
+    overwrites = (c for c in commits if c.get("operationParameters", {}).get("mode") == "Overwrite")
+    found = {c["userMetadata"] for c in overwrites if c.get("userMetadata")}
     return pa.table({"run_id": pa.array(sorted(found), pa.string())})
 
 
@@ -125,51 +119,40 @@ _DIFFERING: Final = (
 _CORRECTED: Final = 'SELECT {columns} FROM {table} t LEFT JOIN "right {table}" r ON {same}'
 _RIGHT: Final = "CASE WHEN r.cluster_id IS NULL THEN t.{name} ELSE r.{name} END AS {name}"
 
-_WORDS: Final = {
-    "add": ADD_ACL,
-    "remove": REMOVE_ACL,
-    "register": REGISTER_BROKER,
-    "unregister": UNREGISTER_BROKER,
-    "end": END_TXN,
-    "record": RECORD,
-    "listing": LISTING,
-    "snapshot": SNAPSHOT,
-}
-
-_EVENT: Final = """\
+_COMPUTED: Final[Mapping[str, str]] = {
+    "event": """\
 SELECT f.cluster_id, f.fact, f.log_offset, f.record_type, f.acl_id, f.broker_id, f.min_level,
   f.max_level, f.log_time,
-  CASE WHEN f.fact = '{snapshot}' THEN f.log_offset - 1
+  CASE WHEN f.fact = '{SNAPSHOT}' THEN f.log_offset - 1
     ELSE coalesce(e.end_offset, f.log_offset) END AS effective_offset
 FROM acl_log f LEFT JOIN (
   SELECT t.cluster_id, t.txn_offset, min(m.log_offset) AS end_offset
   FROM (SELECT DISTINCT cluster_id, txn_offset FROM acl_log WHERE txn_offset IS NOT NULL) t
   JOIN acl_log m ON m.cluster_id = t.cluster_id AND m.log_offset > t.txn_offset
-    AND m.fact = '{record}' AND m.record_type = '{end}'
+    AND m.fact = '{RECORD}' AND m.record_type = '{END_TXN}'
   GROUP BY ALL
-) e ON e.cluster_id = f.cluster_id AND e.txn_offset = f.txn_offset AND f.fact = '{record}'
-WHERE f.record_type IN ('{add}', '{remove}', '{register}', '{unregister}')"""
-
-_HISTORY: Final = """\
+) e ON e.cluster_id = f.cluster_id AND e.txn_offset = f.txn_offset AND f.fact = '{RECORD}'
+WHERE f.record_type IN ('{ADD_ACL}', '{REMOVE_ACL}', '{REGISTER_BROKER}', '{UNREGISTER_BROKER}')""",
+    "right acl_history": """\
 WITH added AS (
 SELECT h.cluster_id, h.acl_id, h.effective_offset, h.added_offset, h.added_by, h.added_at,
   h.removed_offset, h.removed_at, min(e.log_offset) AS at_offset, min(e.log_time) AS at_time,
   count(e.log_offset) AS found
 FROM acl_history h LEFT JOIN event e ON e.cluster_id = h.cluster_id AND e.acl_id = h.acl_id
-  AND e.record_type = '{add}' AND e.fact = h.added_by
-  AND e.log_offset = h.added_offset + CASE WHEN h.added_by = '{snapshot}' THEN 1 ELSE 0 END
+  AND e.record_type = '{ADD_ACL}' AND e.fact = h.added_by
+  AND e.log_offset = h.added_offset + CASE WHEN h.added_by = '{SNAPSHOT}' THEN 1 ELSE 0 END
 GROUP BY ALL
 ), removed AS (
 SELECT a.cluster_id, a.acl_id, a.effective_offset, a.added_offset,
   min_by(e.log_time, e.log_offset) AS at_time, count(*) AS found
 FROM added a JOIN event e ON e.cluster_id = a.cluster_id AND e.acl_id = a.acl_id
-  AND e.record_type = '{remove}' AND e.fact IN ('{record}', '{listing}')
+  AND e.record_type = '{REMOVE_ACL}' AND e.fact IN ('{RECORD}', '{LISTING}')
   AND e.effective_offset = a.removed_offset
-  AND (e.log_offset > a.at_offset OR a.added_by = '{snapshot}')
+  AND (e.log_offset > a.at_offset OR a.added_by = '{SNAPSHOT}')
 GROUP BY ALL
 ), snapshot AS (
 SELECT cluster_id, effective_offset, max(log_time) AS at_time, count(*) AS found
-FROM event WHERE fact = '{snapshot}' AND acl_id IS NOT NULL GROUP BY ALL
+FROM event WHERE fact = '{SNAPSHOT}' AND acl_id IS NOT NULL GROUP BY ALL
 )
 SELECT a.cluster_id, a.acl_id, a.effective_offset, a.added_offset, a.added_at AS was_added_at,
   a.removed_offset,
@@ -179,50 +162,38 @@ SELECT a.cluster_id, a.acl_id, a.effective_offset, a.added_offset, a.added_at AS
 FROM added a
 LEFT JOIN removed r ON r.cluster_id = a.cluster_id AND r.acl_id = a.acl_id
   AND r.effective_offset = a.effective_offset AND r.added_offset = a.added_offset
-LEFT JOIN snapshot s ON s.cluster_id = a.cluster_id AND s.effective_offset = a.removed_offset"""
-
-_USAGE: Final = """\
+LEFT JOIN snapshot s ON s.cluster_id = a.cluster_id AND s.effective_offset = a.removed_offset""",
+    "right acl_usage": """\
 SELECT u.cluster_id, u.acl_id, min(h.added_at) AS added_at
 FROM acl_usage u JOIN "right acl_history" h ON h.cluster_id = u.cluster_id
   AND h.acl_id = u.acl_id AND h.was_added_at = u.added_at
-GROUP BY ALL HAVING count(DISTINCT h.added_at) = 1"""
-
-_BROKER: Final = """\
+GROUP BY ALL HAVING count(DISTINCT h.added_at) = 1""",
+    "right broker": """\
 SELECT b.cluster_id, b.broker_id, coalesce(
     min_by(e.log_time, e.log_offset) FILTER (WHERE e.broker_id = b.broker_id
-      AND (e.record_type = '{register}') = b.is_registered
+      AND (e.record_type = '{REGISTER_BROKER}') = b.is_registered
       AND (NOT b.is_registered OR (e.min_level IS NOT DISTINCT FROM b.min_level
         AND e.max_level IS NOT DISTINCT FROM b.max_level))),
-    max(e.log_time) FILTER (WHERE e.fact = '{snapshot}')) AS since_time
+    max(e.log_time) FILTER (WHERE e.fact = '{SNAPSHOT}')) AS since_time
 FROM broker b JOIN event e ON e.cluster_id = b.cluster_id AND e.broker_id IS NOT NULL
   AND e.effective_offset = b.since_offset
-GROUP BY ALL HAVING since_time IS NOT NULL"""
-
-_SETTING: Final = """\
-SELECT s.cluster_id, s.since_time, min(r.run_number) AS run_number,
-  min_by(r.head_offset, r.run_number) AS log_offset
-FROM setting s JOIN job_run r ON r.cluster_id = s.cluster_id AND r.started_at = s.since_time
-GROUP BY ALL"""
-
-_FINDING: Final = """\
+GROUP BY ALL HAVING since_time IS NOT NULL""",
+    # Holds while maintenance has removed no run: then all runs know when they showed a finding.
+    "right finding": """\
 SELECT t.cluster_id, t.run_id, t.fingerprint, s.started_at AS first_seen
 FROM (SELECT DISTINCT cluster_id, run_id, fingerprint FROM finding WHERE first_seen IS NOT NULL) t
 JOIN (
   SELECT f.cluster_id, f.fingerprint, min(r.started_at) AS started_at FROM finding f
   JOIN job_run r ON r.cluster_id = f.cluster_id AND r.run_id = f.run_id GROUP BY ALL
 ) s ON s.cluster_id = t.cluster_id AND s.fingerprint = t.fingerprint
-WHERE (SELECT count(*) = max(run_number) + 1 FROM job_run)"""
-"""Holds while maintenance has removed no run: then all runs know when they showed a finding."""
-
-_COMPUTED: Final[Mapping[str, str]] = {
-    "event": _EVENT,
-    "right acl_history": _HISTORY,
-    "right acl_usage": _USAGE,
-    "right broker": _BROKER,
-    "right finding": _FINDING,
-    "right setting": _SETTING,
+WHERE (SELECT count(*) = max(run_number) + 1 FROM job_run)""",
+    "right setting": """\
+SELECT s.cluster_id, s.since_time, min(r.run_number) AS run_number,
+  min_by(r.head_offset, r.run_number) AS log_offset
+FROM setting s JOIN job_run r ON r.cluster_id = s.cluster_id AND r.started_at = s.since_time
+GROUP BY ALL""",
 }
-"""What is computed on the way, in this order."""
+"""What is computed on the way, in this order; names in braces are those of ``model.facts``."""
 
 _PROVEN: Final = """\
 SELECT count(*) FILTER (WHERE NOT is_proven), count(*) FILTER (WHERE is_proven) FROM (

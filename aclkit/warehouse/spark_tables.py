@@ -6,7 +6,7 @@ the logs of thirty. Those of a published run stand in a session of their own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial, reduce
 from typing import Any, Final
 
@@ -30,38 +30,6 @@ from aclkit.warehouse.views import PAST, PAST_TABLES, view_sql
 
 _VIEW_IF_UNWRITTEN: Final = "explain"
 
-_Tables = Mapping[str, Callable[[], DataFrame]]
-"""Name → what opens the table."""
-
-
-class _Opened:
-    """Tables and views that are opened when they are first named."""
-
-    def __init__(
-        self, spark: SparkSession, tables: _Tables, views: Mapping[str, str] | None = None
-    ) -> None:
-        """Take what can be named: tables, and views by their SQL."""
-        self._spark, self._tables, self._views = spark, tables, views or {}
-        self._open: set[str] = set()
-
-    def frame(self, query: str) -> DataFrame:
-        """Return the rows of a view."""
-        text, names = spark_sql(query)
-        self.open(names)
-        return self._spark.sql(text)
-
-    def open(self, names: Iterable[str]) -> None:
-        """Make those of the names that are tables or views readable, and what is below them."""
-        for name in sorted({*names} - self._open):
-            if name in self._views:
-                frame = self.frame(self._views[name])
-            elif name in self._tables:
-                frame = self._tables[name]()
-            else:
-                continue
-            self._open.add(name)
-            frame.createOrReplaceTempView(name)
-
 
 class SparkTables:
     """The published tables and views as Spark reads them, for the SQL of a person."""
@@ -75,10 +43,11 @@ class SparkTables:
             if name != _VIEW_IF_UNWRITTEN or name in written
         }
         tables[JOB_RUN] = partial(_job_run, store, published)
-        views = view_sql(tables)
-        self._known = {*tables, *views}
+        self._spark, self._views = store.spark, view_sql(tables)
+        self._known = {*tables, *self._views}
         past = {f"{PAST}_{name}": partial(_past, store, published, name) for name in PAST_TABLES}
-        self._spark, self._opened = store.spark, _Opened(store.spark, {**tables, **past}, views)
+        self._tables = tables | past
+        self._open: set[str] = set()
 
     def ask(self, text: str) -> Rows:
         """Run one SELECT that a person wrote in Spark's SQL.
@@ -87,12 +56,26 @@ class SparkTables:
             UsageError: the text is anything else, or Spark refuses it.
         """
         try:
-            self._opened.open(check_reads_only(self._spark, text, self._known))
+            self._make_readable(check_reads_only(self._spark, text, self._known))
             found = self._spark.sql(text)
             plain = _without_zones(found)
             return Rows(tuple(found.columns), _rows(plain), plain.toArrow)
         except (PySparkException, Py4JError) as error:
             raise _as_aclkit_error(error) from error
+
+    def _make_readable(self, names: Iterable[str]) -> None:
+        """Open those of the names that are tables or views, and what is below them."""
+        for name in sorted({*names} - self._open):
+            if name in self._views:
+                text, below = spark_sql(self._views[name])
+                self._make_readable(below)
+                frame = self._spark.sql(text)
+            elif name in self._tables:
+                frame = self._tables[name]()
+            else:
+                continue
+            self._open.add(name)
+            frame.createOrReplaceTempView(name)
 
 
 def spark_sql(query: str) -> tuple[str, frozenset[str]]:
@@ -178,7 +161,7 @@ def _as_aclkit_error(error: PySparkException | Py4JError) -> UsageError | Surrou
     for cause in _causes(error):
         if (cause.getSqlState() or "")[:2] in _FAULTS_OF_THE_TEXT:
             return UsageError(f"Invalid SQL: {first_line(cause)[:500]}")
-    return _spark_failed(error)
+    return SurroundingsError(f"Spark cannot answer: {first_line(error)[:500]}")
 
 
 def _causes(error: PySparkException | Py4JError) -> Iterator[PySparkException]:
@@ -189,7 +172,3 @@ def _causes(error: PySparkException | Py4JError) -> Iterator[PySparkException]:
     while cause is not None:
         yield convert_exception(cause)
         cause = cause.getCause()
-
-
-def _spark_failed(error: Exception) -> SurroundingsError:
-    return SurroundingsError(f"Spark cannot answer: {first_line(error)[:500]}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -28,15 +29,13 @@ def run_sql(connection: duckdb.DuckDBPyConnection, text: str) -> Rows:
     Raises:
         UsageError: the text is anything else, or the engine refuses it.
     """
-    try:
+    with _as_aclkit_errors():
         statement = checked_statement(connection, text)
         if statement.type == duckdb.StatementType.SELECT:
             return _select(connection, statement)
         cursor = connection.execute(statement)
         columns = tuple(str(column[0]) for column in cursor.description or ())
         return Rows(columns, _batches(cursor))
-    except duckdb.Error as error:
-        raise _as_aclkit_error(error) from error
 
 
 def fetch(connection: Tables, text: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
@@ -59,10 +58,8 @@ def _select(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) 
     query = statement if plain is relation else plain.sql_query()
 
     def read_arrow() -> pa.Table:
-        try:
+        with _as_aclkit_errors():
             return plain.to_arrow_table()
-        except duckdb.Error as error:
-            raise _as_aclkit_error(error) from error
 
     return Rows(tuple(relation.columns), _Selected(connection, query), read_arrow)
 
@@ -75,10 +72,8 @@ class _Selected:
     query: str | duckdb.Statement
 
     def __iter__(self) -> Iterator[tuple[object, ...]]:
-        try:
+        with _as_aclkit_errors():
             return _batches(self.connection.execute(self.query))
-        except duckdb.Error as error:
-            raise _as_aclkit_error(error) from error
 
 
 _ZONED: Final = "TIMESTAMP WITH TIME ZONE"
@@ -97,9 +92,15 @@ def _without_zones(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation
 
 def _batches(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[object, ...]]:
     """Yield the rows without holding them all."""
-    try:
+    with _as_aclkit_errors():
         while batch := cursor.fetchmany(BATCH):
             yield from batch
+
+
+@contextmanager
+def _as_aclkit_errors() -> Iterator[None]:
+    try:
+        yield
     except duckdb.Error as error:
         raise _as_aclkit_error(error) from error
 

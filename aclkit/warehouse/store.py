@@ -10,9 +10,11 @@ condition, so there it writes files next to those of a table, which are taken ov
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pyarrow as pa
 from deltalake import DeltaTable as OpenTable
@@ -21,22 +23,10 @@ from deltalake import Schema
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.environment import require_room
 from aclkit.runtime.fail_points import after_commit
+from aclkit.warehouse import commits
 from aclkit.warehouse.column_types import arrow_schema
-from aclkit.warehouse.commits import (
-    AT_ONCE,
-    KEEPING,
-    NEW,
-    Commit,
-    append_files,
-    change_table,
-    properties_of,
-    properties_of_new,
-    replace_files,
-    take_over_files,
-)
-from aclkit.warehouse.current_runs import ALL_RUNS, CURRENT_RUNS
 from aclkit.warehouse.duck_beside import ask_files
-from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
+from aclkit.warehouse.job_run import ALL_RUNS, CURRENT_RUNS, JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.new_files import NewFile, holds_only, write_by_spark, write_rows_of_others
 from aclkit.warehouse.schemas import TABLES
@@ -45,7 +35,6 @@ from aclkit.warehouse.table_files import (
     Extent,
     active_files,
     columns_of,
-    extent_of,
     may_hold,
     read_files,
 )
@@ -68,7 +57,7 @@ class Store:
     Attributes:
         place: where the warehouse lies; it holds a folder per table.
         runs: the published runs that hold its state, see
-            ``aclkit.warehouse.current_runs``, the oldest first.
+            ``aclkit.warehouse.job_run``, the oldest first.
         versions: table → Delta version that the run began with, its own writes included.
     """
 
@@ -144,7 +133,7 @@ class Store:
         return restored or self.versions.get(table) == version
 
     def append(self, table: str, rows: DataFrame) -> None:
-        """Append rows; a retry of this very write adds nothing."""
+        """Append rows."""
         rows = _of_contract(table, rows)
         if self.place.is_remote:
             self._take_over(table, self._commit(table), write_by_spark(self.place, table, rows))
@@ -157,7 +146,7 @@ class Store:
 
     def append_columns(self, table: str, rows: pa.Table | pa.RecordBatchReader) -> None:
         """Append rows that the driver holds or lets pass, as columns of the contract."""
-        append_files(self.place.of_table(table), rows, self._commit(table))
+        commits.append_files(self.place.of_table(table), rows, self._commit(table))
         self.note_write(table)
 
     def replace_rows(
@@ -186,7 +175,7 @@ class Store:
         only, commit = self._only_of(cluster_id), self._commit(table)
         whose = None if only is None else _whose(only)
         stream = rows.to_reader() if isinstance(rows, pa.Table) else rows
-        replace_files(self.place.of_table(table), stream, commit, whose)
+        commits.replace_files(self.place.of_table(table), stream, commit, whose)
         self.note_write(table)
 
     def replace_with_files(
@@ -195,7 +184,7 @@ class Store:
         """Let files that were written beside a table take the place of a cluster's rows, or all."""
         only, commit = self._only_of(cluster_id), self._commit(table)
         gone: list[dict[str, Any]] = []
-        if commit.on != NEW:
+        if commit.on != commits.NEW:
             known = OpenTable(self.place.of_table(table), version=commit.on)
             gone = active_files(known, with_bounds=True)
         if only is not None:
@@ -207,13 +196,13 @@ class Store:
     def _take_over(
         self,
         table: str,
-        commit: Commit,
+        commit: commits.Commit,
         files: Iterable[NewFile],
         gone: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         written, paths = [file.action() for file in files], [file["path"] for file in gone]
         schema = Schema.from_arrow(arrow_schema(table))
-        take_over_files(self.place.of_table(table), written, paths, schema, commit)
+        commits.take_over_files(self.place.of_table(table), written, paths, schema, commit)
         self.note_write(table)
 
     def _only_of(self, cluster_id: str | None) -> str | None:
@@ -282,7 +271,8 @@ class Store:
 
     def extent(self, table: str) -> Extent:
         """Return how many files the newest version of a table is read from, and their bytes."""
-        return extent_of(self.place.of_table(table))
+        found = active_files(OpenTable(self.place.of_table(table)))
+        return Extent(len(found), sum(file["size_bytes"] for file in found))
 
     def compact(self, table: str) -> None:
         """Write the small files of a table together; its rows stay."""
@@ -305,9 +295,9 @@ class Store:
 
     def require_properties(self, table: str) -> bool:
         """Give a table the properties by which it forgets nothing; False where it has them."""
-        if KEEPING.items() <= properties_of(self.place.of_table(table)).items():
+        if commits.KEEPING.items() <= commits.properties_of(self.place.of_table(table)).items():
             return False
-        self.set_properties(table, KEEPING)
+        self.set_properties(table, commits.KEEPING)
         return True
 
     def set_properties(self, table: str, properties: Mapping[str, str]) -> None:
@@ -322,7 +312,7 @@ class Store:
 
     def _change(self, table: str, change: Callable[..., object]) -> None:
         """Make the next commit to a table; see ``change_table``."""
-        change_table(self.place.of_table(table), self._commit(table), change)
+        commits.change_table(self.place.of_table(table), self._commit(table), change)
         after_commit()
 
     def columns(self, table: str) -> Sequence[str]:
@@ -336,8 +326,10 @@ class Store:
         """
         from pyspark.sql import functions as F
 
+        from aclkit.runtime.frame import local_frame
+
         if version is None:
-            return self._frame(table, [])
+            return local_frame(self.spark, [], schema_of(table))
         if (table, version) not in self._frames:
             reader = self.spark.read.format("delta").option("versionAsOf", version)
             frame = reader.load(self.place.of_table(table))
@@ -352,14 +344,11 @@ class Store:
 
         They would stay as long as the properties state, and every reader of the table reads them.
         """
-        self.set_properties(table, {**KEEPING, "delta.deletedFileRetentionDuration": AT_ONCE})
+        self.set_properties(
+            table, {**commits.KEEPING, "delta.deletedFileRetentionDuration": commits.AT_ONCE}
+        )
         OpenTable(self.place.of_table(table)).create_checkpoint()
-        self.set_properties(table, KEEPING)
-
-    def _frame(self, table: str, rows: Sequence[Sequence[Any]]) -> DataFrame:
-        from aclkit.runtime.frame import local_frame
-
-        return local_frame(self.spark, rows, schema_of(table))
+        self.set_properties(table, commits.KEEPING)
 
     def _write_here(
         self,
@@ -371,13 +360,13 @@ class Store:
         """Write rows in a commit of Spark's own."""
         commit = self._commit(table)
         writer = rows.write.format("delta").mode(mode)
-        writer = writer.options(**options, **properties_of_new(table))
+        writer = writer.options(**options, **commits.properties_of_new(table))
         writer = writer.option("userMetadata", commit.run_id)
         writer = writer.option("txnAppId", commit.application).option("txnVersion", commit.version)
         writer.save(self.place.of_table(table))
         self.note_write(table)
 
-    def _commit(self, table: str) -> Commit:
+    def _commit(self, table: str) -> commits.Commit:
         """Return the metadata of the next commit to a table; its disk must have room for one.
 
         The version that it must follow is read first. If the warehouse is still held afterwards,
@@ -392,8 +381,8 @@ class Store:
         self.require_held()
         self._writes[table] += 1
         application = f"aclkit/{self.run_id}/{table}"
-        on = NEW if newest is None else newest
-        return Commit(self.run_id, application, self._writes[table], on)
+        on = commits.NEW if newest is None else newest
+        return commits.Commit(self.run_id, application, self._writes[table], on)
 
     def all_runs(self) -> tuple[PublishedRun, ...]:
         """Read all published runs, the oldest first."""
@@ -405,6 +394,33 @@ class Store:
             return ()
         files = read_files(self.place, JOB_RUN, newest)
         return published_runs(str(self.place), ask_files(JOB_RUN, files, query))
+
+
+FOLDER: Final = "_trial"
+"""Of a scratch store, within a warehouse."""
+
+
+@contextmanager
+def scratch_store(store: Store) -> Iterator[Store]:
+    """Open a store for tables that are never published, empty; what it holds goes at the end.
+
+    It lies within the warehouse, because Spark can write there wherever its tasks run. Only the
+    holder of the warehouse may have one.
+    """
+    remove_scratch_store(store.place)
+    try:
+        yield Store(lambda: store.spark, store.place.of_table(FOLDER), store.require_held)
+    finally:
+        remove_scratch_store(store.place)
+
+
+def remove_scratch_store(place: Location) -> None:
+    """Remove what a trial left, one of a killed run too."""
+    if not place.is_remote:
+        shutil.rmtree(place.folder / FOLDER, ignore_errors=True)
+        return
+    for name in place.files.tree(FOLDER):
+        place.files.delete(f"{FOLDER}/{name}")
 
 
 def _whose(cluster_id: str) -> str:

@@ -98,7 +98,7 @@ def read_files(
     """
     found = DeltaTable(place.of_table(table), version=version)
     if place.is_remote:
-        REQUESTS.note_log()
+        REQUESTS.note(logs=1)
     local = None if place.is_remote else Path(place.of_table(table))
     files = tuple(
         StoredFile(
@@ -152,24 +152,11 @@ def columns_of(uri: str) -> list[str]:
     return [field.name for field in DeltaTable(uri).schema().fields]
 
 
-def runs_that_overwrote(uri: str) -> frozenset[str]:
-    """Return the runs that replaced rows of a table, as far as its log records them."""
-    commits = DeltaTable(uri).history()
-    overwrites = (c for c in commits if c.get("operationParameters", {}).get("mode") == "Overwrite")
-    return frozenset(c["userMetadata"] for c in overwrites if c.get("userMetadata"))
-
-
 class Extent(NamedTuple):
     """What a version of a table takes: its files, and their bytes."""
 
     files: int
     size_bytes: int
-
-
-def extent_of(uri: str) -> Extent:
-    """Return what the newest version of a table takes."""
-    sizes = [file["size_bytes"] for file in active_files(DeltaTable(uri))]
-    return Extent(len(sizes), sum(sizes))
 
 
 def unwritten(name: str) -> TableFiles:

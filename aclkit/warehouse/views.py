@@ -110,12 +110,8 @@ LEFT JOIN $explain_class_pair shared
 # A host without a ruling of its own has that of any other host. What has no ruling at all has a
 # null decision, so that a gap in the tables shows.
 _EXPLAIN: Final = Template("""\
-WITH pair AS (
-$pair_ruleset
-),
-known_operation AS (
-$operations
-),
+WITH pair AS ($pair_ruleset),
+known_operation AS ($operations),
 cell AS (
 SELECT pair.*, h.host, o.operation,
        named.decision AS named_decision, named.rule AS named_rule,
@@ -143,9 +139,7 @@ SELECT $explain_columns FROM decided""")
 
 # Every ACL that matches a cell, deciding or not.
 _EXPLAIN_ACL: Final = Template("""\
-WITH pair AS (
-$pair_ruleset
-),
+WITH pair AS ($pair_ruleset),
 covers AS (
 SELECT * FROM (VALUES $covers) AS v(resource_type, acl_operation, is_allow, operation)
 ),
@@ -210,9 +204,7 @@ WHERE past.run_id IS NULL""")
 # and are of its class and that no own ACL concerned or concerns. The past is read from the tables
 # of PAST; of a cluster whose past is not kept there are no rows.
 _ACCESS_CHANGE_CELL: Final = Template("""\
-WITH known_operation AS (
-$operations
-),
+WITH known_operation AS ($operations),
 standing AS (
 SELECT r.cluster_id, r.run_id
 FROM $job_run r
@@ -313,11 +305,11 @@ def _words() -> dict[str, str]:
         "acl_columns": ", ".join(current),
         "explain_columns": ", ".join(TABLES["explain"].column_names),
         "finding_columns": ", ".join(f"f.{name}" for name in TABLES["finding"].column_names),
-        "super_ruleset": _text(SUPER_RULESET),
-        "any_other": _text(ANY_OTHER),
-        "usage": _text(USAGE),
-        "night": _text(NIGHT),
-        "drift": f"({', '.join(map(_text, DRIFT))})",
+        "super_ruleset": repr(SUPER_RULESET),
+        "any_other": repr(ANY_OTHER),
+        "usage": repr(USAGE),
+        "night": repr(NIGHT),
+        "drift": repr(DRIFT),
         "operations": operations_sql(),
         "covers": _values(
             (c.resource_type, c.operation, c.permission_type == "ALLOW", c.asked)
@@ -327,14 +319,5 @@ def _words() -> dict[str, str]:
 
 
 def _values(rows: Iterable[tuple[str | bool, ...]]) -> str:
-    """Write rows of constants as the inside of a VALUES clause."""
-    return ", ".join("(" + ", ".join(_constant(value) for value in row) + ")" for row in rows)
-
-
-def _constant(value: str | bool) -> str:  # noqa: FBT001  (a value to write, not a switch)
-    return str(value).lower() if isinstance(value, bool) else _text(value)
-
-
-def _text(value: str) -> str:
-    """Write one of this package's own words as a SQL text."""
-    return f"'{value}'"
+    """Write rows of this package's words as the inside of VALUES: Python's are those of SQL."""
+    return ", ".join(map(repr, rows))

@@ -175,13 +175,13 @@ import pyarrow as pa
 from aclkit.cli import session
 from aclkit.errors import SurroundingsError
 from aclkit.cli.context import Context
-from aclkit.warehouse.commits import Commit, append_files
+from aclkit.warehouse.commits import NEW, Commit, append_files
 os.setgroups([])
 os.setgid({NOBODY})
 os.setuid({NOBODY})
-for path in ({path!r}, {path + "2"!r}):
+for path, on in (({path!r}, 0), ({path + "2"!r}, NEW)):
     try:
-        append_files(path, pa.table({{"a": [2]}}), Commit("run", "app", 2))
+        append_files(path, pa.table({{"a": [2]}}), Commit("run", "app", 2, on))
     except SurroundingsError as error:
         print(error)
 """

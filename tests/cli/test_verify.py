@@ -120,7 +120,7 @@ def test_a_sample_says_how_to_take_it_again(tmp_path):
 
 @pytest.mark.kafka
 def test_where_kafka_hangs_unforeseen_it_is_ended_and_the_request_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("aclkit.kafka.verify.refusals.Refusals.reason", lambda *_: None)
+    monkeypatch.setattr("aclkit.kafka.verify.compare.Refusals.reason", lambda *_: None)
     monkeypatch.setattr(small, "RESOURCES", (("GROUP", "#x"),))
     monkeypatch.setattr(small, "PRINCIPALS", ("User:alice",))
     monkeypatch.setattr(small, "HOSTS", ("10.0.0.1",))

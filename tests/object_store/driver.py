@@ -45,7 +45,7 @@ def run(uri: str, term: timedelta, told: dict[str, Any]) -> int:
     place = Location(uri)
     fence = partial(fence_tables, place)
     with lease.hold(place.files, uri, told["timeout"], fence, term) as held:
-        number = int(json.loads(place.files.read(lease.LEASE)[0])["number"])
+        number = int(json.loads(place.files.read(lease.LEASE))["number"])
         say(number=number)
         wait(told, HELD)
         with begin_run(None, uri, "replay", lock_timeout=0, held=held) as one:

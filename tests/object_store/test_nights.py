@@ -18,7 +18,7 @@ from aclkit.warehouse.lease import LEASE
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.scratch_store import FOLDER
+from aclkit.warehouse.store import FOLDER
 from tests.nightly.test_nightly import FIRST_NIGHT, SECOND_NIGHT, Nights, add, remove, topic
 from tests.object_store.copies import put_folder
 
@@ -122,7 +122,7 @@ def in_a_process(uri, source, **env):
 def let_the_lease_end(uri):
     """Put the end of the turn into the past, as if the time had gone by; the owner stays."""
     files = Location(uri).files
-    content, tag = files.read(LEASE)
+    content, tag = files.read_tagged(LEASE)
     turn = json.loads(content)
     assert turn["owner"]
     turn["until"] = datetime(2020, 1, 1, tzinfo=UTC).isoformat()

@@ -46,7 +46,7 @@ def test_rows_are_appended_and_replaced_cluster_by_cluster(store):
     assert rows(store) == sorted([*C, *D], key=repr)
     store.replace_cluster("log_range", frame(store, NEW), "d")  # the store knows no other
     assert rows(store) == NEW
-    names = [info.name for info in store.place.files.tree("log_range")]
+    names = store.place.files.tree("log_range")
     assert {name.partition("/")[0] for name in names if LOG in name} == {LOG}
 
 
@@ -75,11 +75,11 @@ def test_what_a_run_wrote_that_may_not_commit_is_in_no_version_and_goes(store):
     with pytest.raises(SurroundingsError, match="Another program wrote"):
         store.append("log_range", frame(store, C))
     store.require_held = lambda: None
-    left = {info.name for info in store.place.files.tree("log_range")}
+    left = {*store.place.files.tree("log_range")}
     assert any("/" in name and name.endswith(".parquet") for name in left if LOG not in name)
     store.adopt("log_range")
     assert rows(store) == sorted(D, key=repr)
     remove_unneeded(store, {})
-    stays = {info.name for info in store.place.files.tree("log_range")}
+    stays = {*store.place.files.tree("log_range")}
     assert not any("/" in name for name in stays if not name.startswith(LOG))
     assert rows(store) == sorted(D, key=repr)

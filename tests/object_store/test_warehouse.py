@@ -16,9 +16,8 @@ from aclkit.warehouse.recovery import fence_tables
 from aclkit.warehouse.removal import remove_unneeded
 from aclkit.warehouse.run import begin_run, hold, publish
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.scratch_store import FOLDER, scratch_store
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.store import Store
+from aclkit.warehouse.store import FOLDER, Store, scratch_store
 
 RANGES = [("c", 0, 5, 1, "record"), ("c", 5, 9, None, "snapshot")]
 OTHER = [("d", 0, 7, 2, "record")]
@@ -184,7 +183,7 @@ def test_a_turn_that_was_not_given_back_is_fenced(where):
         publish(run)
     files = Location(where).files
     before = newest_version(files, "log_range")
-    content, tag = files.read(LEASE)
+    content, tag = files.read_tagged(LEASE)
     killed = {**json.loads(content), "owner": "killed"}
     assert files.replace(LEASE, json.dumps(killed).encode(), tag)
     with begin_run(None, where, "replay", lock_timeout=0) as run:
@@ -199,8 +198,8 @@ def test_files_that_no_version_names_go_and_those_of_a_table_stay(store_of_table
     for left in ("x/part-1.parquet", "x/_delta_log/00000000000000000000.json", "part-2.parquet"):
         files.create(f"log_range/{left}", b"")
     remove_unneeded(store_of_tables, {})
-    there = [info.name for info in files.tree("log_range") if info.name.endswith(".parquet")]
+    there = [name for name in files.tree("log_range") if name.endswith(".parquet")]
     assert {*there} == {*store_of_tables.files("log_range", 2)}
     assert len(there) == 1
-    assert not [info for info in files.tree("log_range") if info.name.startswith("x/")]
+    assert not [name for name in files.tree("log_range") if name.startswith("x/")]
     assert rows(store_of_tables) == OTHER

@@ -3,43 +3,33 @@
 from __future__ import annotations
 
 import threading
-from datetime import UTC, datetime
-
-from aclkit.warehouse.storage import FileInfo
 
 
 class ObjectStore:
     """See ``storage.Storage``; a tag is a number that no two contents share."""
 
     def __init__(self):
-        self._objects: dict[str, tuple[bytes, int, datetime]] = {}
+        self._objects: dict[str, tuple[bytes, int]] = {}
         self._tags = 0
         self._guard = threading.Lock()
 
     def list(self, folder):
         with self._guard:
-            found = dict(self._objects)
+            found = sorted(self._objects)
         prefix = f"{folder}/" if folder else ""
         return [
-            FileInfo(path.removeprefix(prefix), len(content), modified)
-            for path, (content, _, modified) in sorted(found.items())
+            path.removeprefix(prefix)
+            for path in found
             if path.startswith(prefix) and "/" not in path.removeprefix(prefix)
         ]
 
     def tree(self, folder):
         with self._guard:
-            found = sorted(self._objects.items())
-        return [
-            FileInfo(path.removeprefix(f"{folder}/"), len(content), modified)
-            for path, (content, _, modified) in found
-            if path.startswith(f"{folder}/")
-        ]
+            found = sorted(self._objects)
+        return [path.removeprefix(f"{folder}/") for path in found if path.startswith(f"{folder}/")]
 
     def open(self, path, size=None):
         return _Opened(self._found(path)[0])
-
-    def modified(self, path):
-        return self._found(path)[2]
 
     def delete(self, path):
         with self._guard:
@@ -54,7 +44,10 @@ class ObjectStore:
             return True
 
     def read(self, path):
-        content, tag, _ = self._found(path)
+        return self.read_tagged(path)[0]
+
+    def read_tagged(self, path):
+        content, tag = self._found(path)
         return content, str(tag)
 
     def replace(self, path, content, tag):
@@ -66,7 +59,7 @@ class ObjectStore:
 
     def _put(self, path, content):
         self._tags += 1
-        self._objects[path] = (content, self._tags, datetime.now(UTC))
+        self._objects[path] = (content, self._tags)
 
     def _found(self, path):
         with self._guard:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from aclkit.errors import DataError
+from aclkit.errors import DataError, SurroundingsError
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.frame import local_frame
 from aclkit.warehouse.column_types import arrow_schema
@@ -102,14 +102,15 @@ def test_the_rows_of_other_clusters_stay(spark, tmp_path, writer):
     must_be_plain(tmp_path, "acl_reject")
 
 
-def test_a_write_that_is_there_already_is_not_repeated(tmp_path):
-    path, commit = str(tmp_path / "acl_reject"), Commit("run", "aclkit/run/acl_reject", 1)
+def test_a_write_follows_one_version_alone_and_so_is_not_repeated(tmp_path):
+    path, application = str(tmp_path / "acl_reject"), "aclkit/run/acl_reject"
     rows = arrow_table(rejects("a", "one"), arrow_schema("acl_reject"))
-    for _ in range(2):
-        append_files(path, rows, commit)
-    assert DeltaTable(path).version() == 0
-    for _ in range(2):
-        replace_files(path, rows.to_reader(), Commit("run", "aclkit/run/acl_reject", 2))
+    append_files(path, rows, Commit("run", application, 1))
+    replace_files(path, rows.to_reader(), Commit("run", application, 2, on=0))
+    with pytest.raises(SurroundingsError, match="Another program wrote"):
+        append_files(path, rows, Commit("run", application, 1))
+    with pytest.raises(SurroundingsError, match="Another program wrote"):
+        replace_files(path, rows.to_reader(), Commit("run", application, 2, on=0))
     assert DeltaTable(path).version() == 1
     assert DeltaTable(path).to_pyarrow_table().num_rows == 1
 

@@ -9,13 +9,14 @@ import pytest
 from deltalake import DeltaTable
 
 from aclkit.errors import DamagedError
+from aclkit.runtime.frame import local_frame
 from aclkit.warehouse import new_files
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import PROPERTIES, Commit, append_files, properties_of
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.new_files import holds_only, write_files
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.store import Store
+from aclkit.warehouse.store import Store, schema_of
 from aclkit.warehouse.table_files import active_files, may_hold, read_files
 from tests.warehouse.pair_rows import GREATEST, PAIR, as_dictionaries, pairs
 
@@ -228,7 +229,8 @@ def test_spark_reads_the_rows_and_finds_a_name_by_the_bounds(spark, tmp_path, mo
 def test_a_table_that_spark_wrote_is_replaced_and_its_mixed_files_too(spark, tmp_path):
     store = Store(spark, str(tmp_path))
     rows = [tuple(r.values()) for c in "ab" for r in pairs("1", "2", cluster=c).to_pylist()]
-    store.replace_cluster("explain_pair", store._frame("explain_pair", rows).coalesce(1), None)
+    frame = local_frame(spark, rows, schema_of("explain_pair"))
+    store.replace_cluster("explain_pair", frame.coalesce(1), None)
     store._clusters = {"a", "b"}
     replaced(store, "a", pairs("new", cluster="a"))
     assert held(tmp_path) == [("a", "new"), ("b", "1"), ("b", "2")]

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.warehouse.current_runs import CURRENT_RUNS, decided_and_before
-from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.job_run import CURRENT_RUNS, PublishedRun, decided_and_before
 from aclkit.warehouse.retention import Policy, keep
 from aclkit.warehouse.run import goes_on_from
 

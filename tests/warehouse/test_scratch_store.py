@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.warehouse.scratch_store import FOLDER, remove_scratch_store, scratch_store
-from aclkit.warehouse.store import Store
+from aclkit.warehouse.store import FOLDER, Store, remove_scratch_store, scratch_store
 
 RANGE = [("c", 1, 5, 0, "record")]
 

@@ -24,14 +24,13 @@ from aclkit.model.cidr import parse_range
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.classes import NameClass
+from aclkit.rules.names.compare import SemanticsChange
 from aclkit.rules.names.overlap_index import OverlapIndex, Who
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.redundancy import Leftover, View
 from aclkit.rules.names.rows import Rules, rows_of
-from aclkit.rules.names.semantics_diff import SemanticsChange
-from aclkit.rules.patterns.match import names_exactly
+from aclkit.rules.patterns.match import can_match, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
-from aclkit.rules.patterns.unmatchable import can_match
 
 PatternKey = tuple[str, str, str]
 """Resource type, pattern type, resource name."""

@@ -21,12 +21,14 @@ from aclkit.model.findings import Finding, Kind
 from aclkit.model.principal import split_principal
 from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.match import (
+    IS_MALFORMED,
     LITERAL,
+    SLEEPS,
     effective_pattern_type,
     has_wildcard,
     is_malformed_range,
+    reasons_never_to_match,
 )
-from aclkit.rules.patterns.unmatchable import IS_MALFORMED, SLEEPS, reasons_never_to_match
 
 if TYPE_CHECKING:
     from aclkit.audit.findings.audit_input import AuditInput

@@ -16,10 +16,9 @@ from aclkit.model.findings import Finding, Kind
 from aclkit.model.phrases import number_of
 from aclkit.questions.preview.preview import MOST_REGIONS
 from aclkit.rules.decide.confirm import Comparison
-from aclkit.rules.names.compare import GAINED, LOST, CellChange
+from aclkit.rules.names.compare import GAINED, LOST, CellChange, SemanticsChange
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.region import openings
-from aclkit.rules.names.semantics_diff import SemanticsChange
 from aclkit.rules.names.words import opening_words, semantics_change_words
 
 SLEEPING_RANGE: Final = Kind(

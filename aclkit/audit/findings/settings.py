@@ -11,8 +11,7 @@ from aclkit.model.findings import Finding, Kind
 from aclkit.model.semantics import AUTO, BrokerSettings, Semantics
 from aclkit.model.semantics_words import changed_settings, preset_words
 from aclkit.warehouse.codecs import acl_of, acl_sql
-from aclkit.warehouse.current_runs import MATERIALIZING
-from aclkit.warehouse.job_run import PublishedRun, RunSettings
+from aclkit.warehouse.job_run import MATERIALIZING, PublishedRun, RunSettings
 from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run

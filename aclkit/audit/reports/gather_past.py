@@ -16,8 +16,7 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.match import names_exactly, principal_matches, reaches
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
-from aclkit.warehouse.current_runs import MATERIALIZING
-from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.job_run import MATERIALIZING, PublishedRun
 from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch

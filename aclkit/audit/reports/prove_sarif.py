@@ -7,7 +7,7 @@ left open, for a gate counts it as a failure.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from typing import Any, Final
 
@@ -71,15 +71,13 @@ def _result(found: Claimed, example: Counterexample) -> dict[str, Any]:
 
 
 def _answer_result(answer: Answer) -> dict[str, Any]:
-    name, text = answer.assertion.name, ". ".join(_answer_parts(answer))
-    return _result_of(_NEVER, answer.outcome, text, name, (name,))
-
-
-def _answer_parts(answer: Answer) -> Iterator[str]:
-    yield f"{answer.outcome}: {answer.assertion.kind} {answer.assertion.name}"
-    yield from (f"For example {': '.join(each)}" for each in words.tell_answer(answer))
-    if besides := words.answer_words(answer):
-        yield besides
+    name, besides = answer.assertion.name, words.answer_words(answer)
+    text = [
+        f"{answer.outcome}: {answer.assertion.kind} {name}",
+        *(f"For example {': '.join(each)}" for each in words.tell_answer(answer)),
+        *([besides] if besides else ()),
+    ]
+    return _result_of(_NEVER, answer.outcome, ". ".join(text), name, (name,))
 
 
 def _result_of(

@@ -34,8 +34,7 @@ def who_can(reading: Reading, given: Given) -> Page:
     return Page("who_can", {
         "resource": resource,
         "operations": OPERATIONS_OF_TYPE[resource.resource_type],
-        **_shown(reading, folded, given),
-        "unknown": found.unknown,
+        **_shown(reading, found, folded, given),
         "notes": [*found.caveats(None), *otherwise(reading, found, resource, given)],
     })  # fmt: skip
 
@@ -48,8 +47,7 @@ def what_can(reading: Reading, given: Given) -> Page:
         "patterns": _pattern_parts(reading, found, given),
         "types": tuple(TYPE_OF_WORD),
         "prefix": given.get("prefix"),
-        **_shown(reading, folded, given),
-        "unknown": found.unknown,
+        **_shown(reading, found, folded, given),
         "notes": found.caveats(given.get("principal", "")),
     })  # fmt: skip
 
@@ -147,8 +145,9 @@ def _pattern_parts(reading: Reading, found: Decisions, given: Given) -> list[Par
     return [head, Table(columns, rows)] if rows else []
 
 
-def _shown(reading: Reading, folded: Folded, given: Given) -> dict[str, Any]:
+def _shown(reading: Reading, found: Decisions, folded: Folded, given: Given) -> dict[str, Any]:
     return {
+        "unknown": found.unknown,
         "folded": folded,
         "hosts": read_names(reading).hosts,
         "operation": given.get("operation", ""),

@@ -14,6 +14,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aclkit.audit.serve.auth import READING, Auth, Refusal, RequestHead
+from aclkit.model.groups import grouped
 
 ENTRY: Final = "token"
 """The parameter of an address that holds the token."""
@@ -104,9 +105,8 @@ _OPEN: Final = "Open the address that aclkit serve printed when it started."
 
 def head_of(request: Request) -> RequestHead:
     """Take the head of a request; of a header that is there twice, both count as one wrong one."""
-    headers: dict[str, str] = {}
-    for name, value in request.headers.items():
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    values = grouped(request.headers.items())
+    headers = {name: ", ".join(several) for name, several in values.items()}
     peer = request.client.host if request.client else ""
     return RequestHead(method=request.method, headers=headers, peer=peer)
 

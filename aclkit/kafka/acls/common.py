@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from aclkit.model.acl import Acl
@@ -25,3 +26,12 @@ def is_common(acl: Acl) -> bool:
         and bool(acl.resource_name)
         and (not is_cluster or (acl.resource_name, acl.pattern_type) == (CLUSTER_NAME, "LITERAL"))
     )
+
+
+def is_kubernetes_name(name: str) -> bool:
+    """Whether Kubernetes allows a name (RFC 1123 subdomain)."""
+    return len(name) <= 253 and _KUBERNETES.fullmatch(name) is not None
+
+
+_LABEL: Final = r"[a-z0-9]+(?:-+[a-z0-9]+)*"
+_KUBERNETES: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")

@@ -62,6 +62,13 @@ _IN_UTF_8: Final = (
 )
 """A JVM reads its arguments by the locale, and replaces what that has no letter for in silence."""
 
+FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    "add": _ADD,
+    "remove": _REMOVE,
+    "is_utf8": _IN_UTF_8,
+}
+"""What scripts define before their first command, by name: a reader must know what they do."""
+
 _RUN: Final = (
     "run=kafka-run-class",
     'command -v "$run" >/dev/null || run=$run.sh',

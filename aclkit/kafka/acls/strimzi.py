@@ -6,12 +6,11 @@ authentication is the principal ``User:name``, one of ``tls-external`` is ``User
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from aclkit.kafka.acls.command import pascal_case
-from aclkit.kafka.acls.common import is_common
+from aclkit.kafka.acls.common import is_common, is_kubernetes_name
 from aclkit.kafka.acls.quoting import comment, quote
 from aclkit.model.acl import Acl
 
@@ -91,12 +90,3 @@ def _user(principal: str) -> tuple[str, str] | None:
     is_tls = name.startswith(_TLS)
     name = name.removeprefix(_TLS)
     return (name, "tls-external" if is_tls else "") if is_kubernetes_name(name) else None
-
-
-def is_kubernetes_name(name: str) -> bool:
-    """Whether Kubernetes allows a name (RFC 1123 subdomain)."""
-    return len(name) <= 253 and _KUBERNETES.fullmatch(name) is not None
-
-
-_LABEL: Final = r"[a-z0-9]+(?:-+[a-z0-9]+)*"
-_KUBERNETES: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")

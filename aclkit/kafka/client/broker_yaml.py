@@ -181,16 +181,12 @@ def _variables(value: Value) -> dict[str, str | None]:
     """Return environment variables of a broker in one of their three forms; empty if none."""
     found: dict[str, str | None] = {}
     if isinstance(value, dict):
-        found = {name: inner for name, inner in value.items() if _is_text(inner)}
+        found = {name: inner for name, inner in value.items() if isinstance(inner, str | None)}
     elif isinstance(value, list) and all(isinstance(each, str) for each in value):
         found = read_variables(value)
     elif isinstance(value, list) and all(isinstance(_at(each, "name"), str) for each in value):
         found = {str(_at(each, "name")): _text(_at(each, "value")) for each in value}
     return {name: text for name, text in found.items() if name.startswith(PREFIX)}
-
-
-def _is_text(value: Value) -> bool:
-    return value is None or isinstance(value, str)
 
 
 def _text(value: Value) -> str | None:

@@ -29,10 +29,9 @@ HONOURED: Final = {
     *("ssl.key.password", "ssl.endpoint.identification.algorithm"),
     *("ssl.protocol", "ssl.enabled.protocols"),
     *("sasl.oauthbearer.token.endpoint.url", "sasl.oauthbearer.scope"),
-    "sasl.oauthbearer.jwt.retriever.class",
+    *("sasl.oauthbearer.jwt.retriever.class", "sasl.oauthbearer.header.urlencode"),
     "sasl.oauthbearer.client.credentials.client.id",
     "sasl.oauthbearer.client.credentials.client.secret",
-    "sasl.oauthbearer.header.urlencode",
     "sasl.login.callback.handler.class",
 }
 
@@ -43,13 +42,9 @@ _HARMLESS: Final = {
     *("connections.max.idle.ms", "send.buffer.bytes", "receive.buffer.bytes"),
     *("socket.connection.setup.timeout.ms", "socket.connection.setup.timeout.max.ms"),
     *("metadata.max.age.ms", "metadata.recovery.strategy"),
-    *(
-        "metadata.recovery.rebootstrap.trigger.ms",
-        "enable.metrics.push",
-        "auto.include.jmx.reporter",
-    ),
-    *("metric.reporters", "metrics.num.samples", "metrics.recording.level"),
-    "metrics.sample.window.ms",
+    *("metadata.recovery.rebootstrap.trigger.ms", "enable.metrics.push"),
+    *("auto.include.jmx.reporter", "metric.reporters", "metrics.num.samples"),
+    *("metrics.recording.level", "metrics.sample.window.ms"),
     # When a login or a token is renewed: this client asks once and goes.
     *("sasl.login.connect.timeout.ms", "sasl.login.read.timeout.ms"),
     *("sasl.login.retry.backoff.ms", "sasl.login.retry.backoff.max.ms"),

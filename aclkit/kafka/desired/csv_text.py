@@ -18,78 +18,31 @@ None of the tools knows comments; lines that begin with ``#`` are passed over, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
-from aclkit.kafka.desired.fields import CAPITALS, PASCAL, Raw, Words, desired_acl
+from aclkit.kafka.desired.csv_header import (
+    IGNORED,
+    KAFBAT,
+    Columns,
+    columns_of,
+    is_header_line,
+    is_like_row,
+    known_columns,
+    plain_name,
+)
+from aclkit.kafka.desired.fields import Raw, desired_acl
 from aclkit.kafka.desired.formats import Format
 from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Problem
 from aclkit.model.acl import BINDING
-from aclkit.model.phrases import few, most_like, number_of
+from aclkit.model.phrases import few, number_of
 from aclkit.model.principal import java_trim
-
-_REAL_PATTERNS: Final = {"LITERAL": "LITERAL", "PREFIXED": "PREFIXED"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Dialect:
-    """Whose CSV it is.
-
-    Attributes:
-        tool: its name.
-        columns: our name of a field → the tool's, in the tool's order.
-        words: the valid words.
-        is_lenient: the case of the header is ignored, and blanks around its names and all fields.
-    """
-
-    tool: str
-    columns: Mapping[str, str]
-    words: Words
-    is_lenient: bool = False
-
-
-_PASCAL_NAMES: Final = {
-    "principal": "Principal",
-    "resource_type": "ResourceType",
-    "pattern_type": "PatternType",
-    "resource_name": "ResourceName",
-    "operation": "Operation",
-    "permission_type": "PermissionType",
-    "host": "Host",
-}
-_MANAGER: Final = _Dialect(
-    tool="kafka-security-manager",
-    columns={**_PASCAL_NAMES, "principal": "KafkaPrincipal"},
-    words=replace(PASCAL, pattern_type=_REAL_PATTERNS),
-)
-_KAFBAT: Final = _Dialect(
-    tool="Kafbat",
-    columns=_PASCAL_NAMES,
-    words=replace(CAPITALS, pattern_type=_REAL_PATTERNS),
-    is_lenient=True,
-)
-_OWN: Final = _Dialect(
-    tool="aclkit", columns={name: name for name in BINDING}, words=CAPITALS
-)  # fmt: skip
 
 _SEPARATORS: Final = (",", ";", "\t")
 _BEGINNING: Final = 100_000
 """Characters in which the header must stand."""
-
-_IGNORED: Final = frozenset((
-    "aclid", "clusterid", "cluster", "addedoffset", "effectiveoffset", "addedat", "addedby",
-    "file", "line", "address", "source", "sensitive", "comment", "comments", "note",
-    "notes", "description", "owner", "team", "ticket",
-))  # fmt: skip
-"""Columns that say nothing about what an ACL is: our own, and usual ones of people."""
-
-_REFUSED: Final = frozenset((
-    "action", "change", "effect", "state", "status", "enabled", "disabled", "active",
-    "removed", "removedat", "removedoffset", "removedby", "deleted", "delete", "remove",
-    "ensure", "verdict",
-))  # fmt: skip
-"""Columns that may say that the ACL of a row does not exist or shall go."""
 
 
 def holds_csv(document: Document) -> bool:
@@ -97,10 +50,10 @@ def holds_csv(document: Document) -> bool:
     lines = list(_first_lines(document))
     if not lines:
         return False
-    if any(_is_header(_split(lines[0], separator)) for separator in _SEPARATORS):
+    if any(is_header_line(_split(lines[0], separator)) for separator in _SEPARATORS):
         return True
     return any(
-        _is_like_row(_split(line, separator)) for line in lines[:20] for separator in _SEPARATORS
+        is_like_row(_split(line, separator)) for line in lines[:20] for separator in _SEPARATORS
     )
 
 
@@ -111,7 +64,7 @@ def read_csv(document: Document) -> Part:
     columns = None
     for number, cells in records:
         if columns is None:
-            columns = _columns(reading, number, cells)
+            columns = columns_of(cells, partial(reading.refuse, number))
             if columns is None:
                 break
             if columns.is_header:
@@ -149,26 +102,6 @@ class _Reading:
         self.problems.append(Problem(self.document.place(line), text))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Columns:
-    """Where the fields of a row stand.
-
-    Attributes:
-        places: our name of a field → its place.
-        names: the fields whose name in the file is another one.
-        cells: those of the header.
-        is_header: whether a header told it.
-        unread: columns that are not read.
-    """
-
-    dialect: _Dialect
-    places: Mapping[str, int]
-    names: Mapping[str, str]
-    cells: Sequence[str]
-    is_header: bool = True
-    unread: Sequence[str] = ()
-
-
 def _first_lines(document: Document) -> Iterator[str]:
     for line in document.text[:_BEGINNING].split("\n"):
         if line.strip() and not line.startswith("#"):
@@ -180,62 +113,13 @@ def _split(line: str, separator: str) -> list[str]:
     return [cell.strip().strip('"') for cell in line.split(separator)]
 
 
-def _plain(name: str) -> str:
-    return name.casefold().replace("_", "").replace(" ", "")
-
-
-_KNOWN: Final = frozenset(
-    _plain(name) for dialect in (_MANAGER, _KAFBAT) for name in dialect.columns.values()
-)
-
-
-def _known(cells: Sequence[str]) -> frozenset[str]:
-    return _KNOWN.intersection(map(_plain, cells))
-
-
-def _is_header(cells: Sequence[str]) -> bool:
-    known = _known(cells)
-    return len(known) > 2 and not known.isdisjoint(
-        ("principal", "kafkaprincipal", "resourcetype", "resourcename")
-    )
-
-
-def _is_like_row(cells: Sequence[str]) -> bool:
-    """Whether a line has seven fields of which most are Kafka's words where Kafbat has them."""
-    if len(cells) != len(BINDING):
-        return False
-    _, resource_type, pattern_type, _, operation, permission_type, _ = map(_upper, cells)
-    known = (
-        resource_type in _UPPER.resource_type,
-        pattern_type in _UPPER.pattern_type,
-        operation in _UPPER.operation,
-        permission_type in _UPPER.permission_type,
-    )
-    return sum(known) > 2
-
-
-def _upper(word: str) -> str:
-    return word.upper().replace("_", "")
-
-
-def _without_bars(words: Mapping[str, str]) -> dict[str, str]:
-    return {_upper(word): name for word, name in words.items()}
-
-
-_UPPER: Final = Words(
-    *(_without_bars(words) for words in (
-        CAPITALS.resource_type, CAPITALS.pattern_type, CAPITALS.operation, CAPITALS.permission_type
-    ))
-)  # fmt: skip
-
-
 def _separator(document: Document) -> str:
     """Return what separates the fields: with it the first line has the most known words."""
     line = next(_first_lines(document), "")
 
     def worth(separator: str) -> tuple[bool, int, int]:
         cells = _split(line, separator)
-        return _is_like_row(cells), len(_known(cells)), len(cells)
+        return is_like_row(cells), len(known_columns(cells)), len(cells)
 
     return max(_SEPARATORS, key=worth)
 
@@ -314,88 +198,7 @@ def _fault(error: str) -> str:
     )
 
 
-def _columns(reading: _Reading, line: int, cells: Sequence[str]) -> _Columns | None:
-    """Return the places of the fields, by the first record; None if it does not tell them."""
-    if _is_like_row([cell.strip() for cell in cells]) and len(_known(cells)) < 3:
-        return _Columns(
-            dialect=_KAFBAT,
-            places={name: place for place, name in enumerate(_KAFBAT.columns)},
-            names=_KAFBAT.columns,
-            cells=(),
-            is_header=False,
-        )
-    if not _known(cells):
-        forms = "; or ".join(",".join(d.columns.values()) for d in (_MANAGER, _KAFBAT, _OWN))
-        reading.refuse(line, f"The header has none of the known columns. Write {forms}")
-        return None
-    return _of_header(reading, line, cells)
-
-
-def _of_header(reading: _Reading, line: int, cells: Sequence[str]) -> _Columns | None:
-    dialect = _dialect(cells)
-    by_name = {_key(dialect, name): ours for ours, name in dialect.columns.items()}
-    places: dict[str, int] = {}
-    unread: list[str] = []
-    before = len(reading.problems)
-    for place, cell in enumerate(cells):
-        ours = by_name.get(_key(dialect, cell))
-        if ours is None:
-            unread.append(cell)
-        elif ours in places:
-            reading.refuse(line, f"The column {dialect.columns[ours]} stands twice. Remove one")
-        else:
-            places[ours] = place
-    missing = [name for ours, name in dialect.columns.items() if ours not in places]
-    for cell in unread:
-        if text := _why_refused(cell, dialect, missing):
-            reading.refuse(line, text)
-    if dialect is _MANAGER and missing == ["PatternType"]:
-        missing = []
-    for name in missing:
-        reading.refuse(line, f"The column {name} of {dialect.tool} is missing. Add it")
-    if missing or len(reading.problems) > before:
-        return None
-    names = {ours: name for ours, name in dialect.columns.items() if ours != name}
-    return _Columns(dialect=dialect, places=places, names=names, cells=cells, unread=unread)
-
-
-def _dialect(cells: Sequence[str]) -> _Dialect:
-    """Return whose header it is, wrong names in it or not."""
-    if "kafkaprincipal" in map(_plain, cells):
-        return _MANAGER
-    if any("_" in cell and _plain(cell) in _KNOWN for cell in cells):
-        return _OWN
-    return _KAFBAT
-
-
-def _key(dialect: _Dialect, name: str) -> str:
-    """Return by what the tool tells a column."""
-    return java_trim(name).replace(" ", "").lower() if dialect.is_lenient else name
-
-
-def _why_refused(cell: str, dialect: _Dialect, missing: Sequence[str]) -> str | None:
-    """Return why a file with an unknown column is refused; None if the column says nothing."""
-    plain = _plain(cell)
-    if plain in _REFUSED:
-        return (
-            f"The column '{cell[:60]}' may say that the ACL of a row does not exist. Remove the "
-            "column, and the rows whose ACL shall not exist"
-        )
-    if not plain or plain in _IGNORED:
-        return None
-    like = next((name for name in dialect.columns.values() if _plain(name) == plain), None)
-    like = like or most_like(cell, [*missing, *dialect.columns.values()])
-    if like:
-        return f"The column '{cell[:60]}' is unknown to {dialect.tool}. Did you mean {like}?"
-    if missing:
-        return (
-            f"The column '{cell[:60]}' is unknown to {dialect.tool}. "
-            f"Valid: {', '.join(dialect.columns.values())}"
-        )
-    return None
-
-
-def _read_row(reading: _Reading, columns: _Columns, line: int, cells: Sequence[str]) -> None:
+def _read_row(reading: _Reading, columns: Columns, line: int, cells: Sequence[str]) -> None:
     if fault := _fault_of_row(columns, cells):
         reading.refuse(line, fault)
         return
@@ -412,7 +215,7 @@ def _read_row(reading: _Reading, columns: _Columns, line: int, cells: Sequence[s
         reading.problems += found
 
 
-def _fault_of_row(columns: _Columns, cells: Sequence[str]) -> str | None:
+def _fault_of_row(columns: Columns, cells: Sequence[str]) -> str | None:
     if not any(cell.strip() for cell in cells):
         return "All fields are empty. Remove the line"
     width = len(columns.cells) or len(BINDING)
@@ -426,7 +229,7 @@ def _fault_of_row(columns: _Columns, cells: Sequence[str]) -> str | None:
     return None
 
 
-def _notes(reading: _Reading, columns: _Columns | None) -> list[str]:
+def _notes(reading: _Reading, columns: Columns | None) -> list[str]:
     name, notes = reading.document.name, list[str]()
     if columns is None:
         return notes
@@ -435,12 +238,12 @@ def _notes(reading: _Reading, columns: _Columns | None) -> list[str]:
     if reading.comments:
         number = number_of(reading.comments, "line")
         notes.append(f"{name}: {number} with # passed over; {columns.dialect.tool} would not.")
-    if reading.quoted and columns.dialect is _KAFBAT:
+    if reading.quoted and columns.dialect is KAFBAT:
         number = number_of(reading.quoted, "row")
         notes.append(
             f"{name}: {number} with a field in quotes. Kafbat takes such quotes for letters."
         )
-    unread = [f"'{cell[:60]}'" for cell in columns.unread if _plain(cell) not in _IGNORED]
+    unread = [f"'{cell[:60]}'" for cell in columns.unread if plain_name(cell) not in IGNORED]
     if unread:
         notes.append(f"{name}: columns not read: {few(unread, 8)}.")
     return notes

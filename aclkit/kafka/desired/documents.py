@@ -85,7 +85,7 @@ def _below(folder: str) -> Iterator[str]:
         folders[:] = sorted(each for each in folders if not each.startswith("."))
         for name in sorted(names):
             if not name.startswith(".") and _ending(name) in _ENDINGS:
-                yield os.path.join(root, name)  # noqa: PTH118 -- as the user wrote the folder
+                yield str(Path(root, name))
 
 
 def _ending(name: str) -> str:

@@ -52,6 +52,6 @@ def format_of(
 
 def unknown_form(document: Document, formats: Iterable[Format]) -> DataError:
     """Return the error about a document of no known format; an empty one is of none."""
-    titles = "; ".join(each.title for each in formats)
     found = "it holds no known format of ACLs" if document.text.strip() else "it is empty"
-    return DataError(f"{document.name}: {found}. Read are: {titles}.")
+    names = ", ".join(each.name for each in formats)
+    return DataError(f"{document.name}: {found}. Formats: {names}.")

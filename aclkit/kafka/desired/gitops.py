@@ -57,15 +57,16 @@ _TOP: Final = (
     "settings", "services", "topics", "users", "customServiceAcls", "customUserAcls", "schemas",
 )  # fmt: skip
 _PLAN_TEXT: Final = re.compile(r'"(?:aclPlans|topicPlans)"[ \t\r\n]*:')
-_CUSTOM: Final = re.compile(r"""^[ \t{]*["']?custom(?:User|Service)Acls?\b""", re.MULTILINE)
-_SECTION: Final = re.compile(r"""^["']?(?:users|services)["']?:[ \t]*$""", re.MULTILINE)
+_CUSTOM: Final = re.compile(r"""^["']?custom(?:User|Service)Acls?\b""", re.MULTILINE)
+_SECTION: Final = re.compile(r"""^["']?(?:users|services)["']?:[ \t\r]*$""", re.MULTILINE)
 _ENTRY: Final = re.compile(
-    r"""^[ \t]+(?:type:[ \t]*["']?(?:application|kafka-connect|kafka-streams)["']?[ \t]*$"""
-    r"""|principal:[ \t]*["']?User:|-[ \t]*["']?(?:reader|writer|operator)["']?[ \t]*$)""",
+    r"""^[ \t]+(?:type:[ \t]*["']?(?:application|kafka-connect|kafka-streams)["']?[ \t\r]*$"""
+    r"""|principal:[ \t]*["']?User:|roles:[ \t]*\[[ \t"']*(?:reader|writer|operator)\b"""
+    r"""|-[ \t]*["']?(?:reader|writer|operator)["']?[ \t\r]*$)""",
     re.MULTILINE,
 )
 _FILES: Final = re.compile(
-    r"^settings:[ \t]*\n(?:[ \t].*\n)*?[ \t]+files:[ \t]*\n[ \t]+(?:services|users|topics):",
+    r"^settings:[ \t\r]*\n(?:[ \t].*\n)*?[ \t]+files:[ \t\r]*\n[ \t]+(?:services|users|topics):",
     re.MULTILINE,
 )
 _KUBERNETES: Final = re.compile(r"^apiVersion:", re.MULTILINE)
@@ -85,6 +86,9 @@ def holds_plan(document: Document) -> bool:
 def holds_state(document: Document) -> bool:
     """Whether a file is a state file: it has users, services or ACLs of its own."""
     text = document.text
+    if text.lstrip().startswith("{"):
+        keys = {key for each in document.objects for key in each}
+        return not keys.isdisjoint(("customUserAcls", "customServiceAcls"))
     if _CUSTOM.search(text):
         return True
     if _FILES.search(text):

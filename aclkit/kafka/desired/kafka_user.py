@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from aclkit.kafka.acls.strimzi import is_kubernetes_name
+from aclkit.kafka.acls.common import is_kubernetes_name
 from aclkit.kafka.desired.fields import PASCAL, Raw, Words
 from aclkit.kafka.desired.formats import Format
 from aclkit.kafka.desired.kubernetes import has_user_inside, holds_resources, stands_for_acls

@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from aclkit.kafka.desired.model import Document, NotJsonError
-from aclkit.kafka.desired.yaml_fields import scalars
-from aclkit.kafka.desired.yaml_text import Mapping
+from aclkit.kafka.desired.yaml_fields import nodes, text_of
+from aclkit.kafka.desired.yaml_text import Mapping, Node, Scalar
 
 _USER: Final = "KafkaUser"
 _API: Final = r"""["']?\bapiVersion["']?[ \t]*:[ \t]*["']?"""
@@ -18,6 +18,12 @@ _HELD: Final = re.compile(
     rf"|{_KIND}KafkaUser",
     re.IGNORECASE,
 )
+_CODE: Final = re.compile(
+    r"\A#!|^(?:resource|module|terraform|provider|variable|locals|data|output)\b[^\n:]*\{",
+    re.MULTILINE,
+)
+"""Scripts and HCL, which may have a KafkaUser in a text."""
+
 _INSIDE: Final = re.compile(rf"{_KIND}Kafka(?:User|PrincipalAuthorization|NativeACL|ACL)\b")
 _HOLDERS: Final = frozenset((
     ("kafka.jikkou.io", "KafkaPrincipalAuthorization"),
@@ -37,7 +43,7 @@ def holds_resources(document: Document) -> bool:
             return any(map(_is_resource, document.values))
         except NotJsonError:
             pass
-    return _HELD.search(document.text) is not None
+    return _HELD.search(document.text) is not None and not _CODE.search(document.text)
 
 
 def _is_resource(value: object) -> bool:
@@ -63,11 +69,21 @@ def stands_for_acls(kind: str, group: str) -> bool:
 def has_user_inside(resource: Mapping, kind: str) -> bool:
     """Whether a resource of another kind has a KafkaUser inside, as a ConfigMap may.
 
-    A definition of the kind has none, and an owner reference is none.
+    References to one are none, such as those of KafkaAccess, but a Kustomization changes what it
+    refers to. A definition of the kind has none.
     """
     return kind != _DEFINITION and any(
-        (key == "kind" and scalar.text == _USER) or _INSIDE.search(scalar.text) is not None
+        _is_user(node, is_enough=kind == "Kustomization")
         for name, value in resource.pairs
         if name.text not in ("kind", "metadata", "status")
-        for key, scalar in scalars(value)
+        for node in nodes(value)
     )
+
+
+def _is_user(node: Node, *, is_enough: bool) -> bool:
+    """Whether a node is a KafkaUser or a text of one; a reference counts if that is enough."""
+    if isinstance(node, Scalar):
+        return _INSIDE.search(node.text) is not None
+    if not isinstance(node, Mapping) or text_of(node.get("kind")) != _USER:
+        return False
+    return is_enough or node.get("apiVersion") is not None

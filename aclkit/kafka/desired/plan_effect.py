@@ -90,24 +90,6 @@ def plan_effects(changes: Iterable[ResourceChange]) -> list[PlanEffect]:
     return sorted((effect for effect in found if effect is not None), key=_order)
 
 
-def during(changes: Iterable[ResourceChange]) -> frozenset[tuple[str, ...]]:
-    """Return the seven fields of each ACL that is off for a time, or can be lost.
-
-    These are the old ACLs of each resource that deletes before it creates, and those that one
-    resource deletes and another creates.
-    """
-    changes = list(changes)
-    early = {
-        change.deletes.binding
-        for change in changes
-        if change.deletes and change.creates and not change.is_create_first
-    }
-    lost = {
-        effect.acl.binding for effect in plan_effects(changes) if effect.effect == "undefined-order"
-    }
-    return frozenset(early | lost)
-
-
 def absent_after(effects: Iterable[PlanEffect]) -> frozenset[tuple[str, ...]]:
     """Return the seven fields of each ACL that can be off after the plan: the worst case."""
     return frozenset(each.acl.binding for each in effects if each.effect in ABSENT_AFTER)

@@ -9,7 +9,8 @@ from typing import Final
 
 from aclkit.errors import DataError, UsageError
 from aclkit.kafka.desired.formats import Format, format_of, unknown_form
-from aclkit.kafka.desired.model import DesiredAcl, Document, Owner, Part, Problem
+from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Problem
+from aclkit.kafka.desired.user_operator import users_twice
 from aclkit.model.phrases import few, listed, number_of
 
 MOST_PROBLEMS: Final = 50
@@ -82,7 +83,7 @@ def desired_of(
             raise unknown_form(document, formats)
         else:
             passed_over += 1
-    _refuse([*(problem for part in parts for problem in part.problems), *_owned_twice(parts)])
+    _refuse([*(problem for part in parts for problem in part.problems), *users_twice(parts)])
     chosen = _of_cluster(parts, asked.cluster)
     notes = [note for part in chosen for note in part.notes]
     if passed_over:
@@ -90,17 +91,6 @@ def desired_of(
     notes += _unread(chosen, is_strict=asked.is_strict)
     _require_acls(chosen, names, allows_empty=asked.allows_empty)
     return Desired(chosen, list(dict.fromkeys(notes)))
-
-
-def _owned_twice(parts: Sequence[Part]) -> Iterator[Problem]:
-    """Yield each user that two files own: only one of them has an effect, and which is open."""
-    seen: dict[tuple[str | None, tuple[str, ...]], Owner] = {}
-    for part in parts:
-        for owner in (*part.owners, *part.untouched):
-            first = seen.setdefault((owner.cluster, owner.principals), owner)
-            if first.place.file != owner.place.file:
-                text = f"{owner.principals[0]} is also in {first.place}. Remove one of them"
-                yield Problem(owner.place, text)
 
 
 def _empty(document: Document) -> Part:

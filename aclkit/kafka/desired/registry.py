@@ -10,6 +10,7 @@ from aclkit.kafka.desired import (
     hcl,
     jikkou,
     kafka_user,
+    scripts,
     terraform_plan,
     terraform_state,
 )
@@ -23,4 +24,5 @@ FORMATS: Final[tuple[Format, ...]] = (
     *jikkou.FORMATS,
     *csv_text.FORMATS,
     *hcl.FORMATS,
+    *scripts.FORMATS,
 )

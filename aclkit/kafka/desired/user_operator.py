@@ -1,4 +1,4 @@
-"""What the User Operator of Strimzi removes in addition to what its KafkaUsers say. Pure."""
+"""What the User Operator of Strimzi does in addition to what single KafkaUsers say. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from aclkit.kafka.desired.model import Owner
+from aclkit.kafka.acls.common import is_common
+from aclkit.kafka.desired.model import Owner, Part, Place, Problem
 from aclkit.model.acl import Acl
 
 _IGNORED: Final = ("*", "ANONYMOUS")
@@ -27,6 +28,38 @@ def operator_removes(owners: Iterable[Owner], acls: Iterable[Acl]) -> list[Acl]:
     """
     owned = {principal for owner in owners for principal in owner.principals}
     return [acl for acl in acls if acl.principal not in owned and _is_users(acl.principal)]
+
+
+def operator_cannot_read(acls: Iterable[Acl]) -> list[Acl]:
+    """Return the ACLs of users at which the operator's cache stops, and with it all its work.
+
+    These are such as Strimzi has no word for: resources DELEGATION_TOKEN and USER, operations of
+    tokens and of two-phase commits. Source: AclCache and SimpleAclRule.fromAclBinding.
+    """
+    return [acl for acl in acls if acl.principal.startswith("User:") and not is_common(acl)]
+
+
+def users_twice(parts: Iterable[Part]) -> list[Problem]:
+    """Return a problem for each KafkaUser that several files have for one cluster.
+
+    A document without the label of a cluster may be for each, as patches of Kustomize are. Inside
+    one file its reader finds the users that occur twice.
+    """
+    known: dict[tuple[str, ...], dict[str | None, Place]] = {}
+    problems = []
+    for part in parts:
+        owners = [*part.owners, *part.untouched]
+        for owner in owners:
+            places = known.get(owner.principals, {})
+            clusters = places if owner.cluster is None else (owner.cluster, None)
+            first = next((places[each] for each in clusters if each in places), None)
+            if first is not None:
+                name = owner.principals[0].removeprefix("User:")
+                text = f"The KafkaUser '{name}' is in {first} too. Remove one of them"
+                problems.append(Problem(owner.place, text))
+        for owner in owners:
+            known.setdefault(owner.principals, {}).setdefault(owner.cluster, owner.place)
+    return problems
 
 
 def _is_users(principal: str) -> bool:

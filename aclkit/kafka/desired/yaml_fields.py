@@ -126,7 +126,7 @@ class Fields:
 
     def _refuse_kind(self, node: Node | None, called: str, line: int, wanted: str) -> None:
         if node is None:
-            self.refuse(line, f"{called} is missing. Write it: {wanted}")
+            self.refuse(line, f"{called} is missing. Write {wanted}")
         elif isinstance(node, Scalar) and node.is_template:
             self.refuse(node.line, f"{called}: {TEMPLATE}")
         elif isinstance(node, Scalar) and node.kind == "null":
@@ -147,17 +147,16 @@ def at(node: Node | None, *path: str) -> Node | None:
     return node
 
 
-def scalars(node: Node) -> Iterator[tuple[str, Scalar]]:
-    """Yield all scalars below a node with their keys."""
-    waiting: list[tuple[str, Node]] = [("", node)]
+def nodes(node: Node) -> Iterator[Node]:
+    """Yield a node and all below it."""
+    waiting = [node]
     while waiting:
-        key, each = waiting.pop()
-        if isinstance(each, Scalar):
-            yield key, each
-        elif isinstance(each, Sequence):
-            waiting += [(key, item) for item in each.items]
-        else:
-            waiting += [(k.text, value) for k, value in each.pairs]
+        each = waiting.pop()
+        yield each
+        if isinstance(each, Sequence):
+            waiting += each.items
+        elif isinstance(each, Mapping):
+            waiting += [value for _, value in each.pairs]
 
 
 def quoted(text: str) -> str:

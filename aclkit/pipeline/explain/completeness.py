@@ -14,7 +14,8 @@ ruleset of its class. It shows where the ruleset has no other pair, and in the n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from zlib import crc32
@@ -25,15 +26,20 @@ import pyarrow as pa
 from aclkit.errors import DataError
 from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
-from aclkit.model.semantics import BrokerSettings
+from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.pipeline.explain.counted import CountedRulings, count_pairs
-from aclkit.pipeline.explain.near import Pattern, resources_matched
 from aclkit.pipeline.explain.read_back import KEYS, KNOWN, ReadBack
 from aclkit.pipeline.explain.sample import Draw, Order
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide
-from aclkit.rules.patterns.match import has_wildcard, names_exactly, principal_matches
+from aclkit.rules.patterns.match import (
+    has_wildcard,
+    names_exactly,
+    pattern_matches,
+    principal_matches,
+    start_of_names,
+)
 from aclkit.runtime.arrow import arrow_table
 from aclkit.warehouse.codecs import ACL_COLUMNS, ALIVE_SQL, acl_of
 from aclkit.warehouse.reader import Reader
@@ -43,6 +49,9 @@ SAMPLE: Final = 1_000
 
 READ_BACK: Final = (*KEYS, "acl_history")
 """The tables that are looked at, and ``explain`` where it was written."""
+
+Pattern = tuple[str, str, str]
+"""Resource type, pattern type and name."""
 
 Cell = tuple[Any, ...]
 """The values of ``sample.CELL``."""
@@ -155,12 +164,8 @@ class _Near:
     ) -> _Near:
         """Read the ACLs for some requests."""
         semantics = scope.semantics
-        patterns_of = grouped(
-            (resource, pattern)
-            for pattern, resource in resources_matched(
-                scope.texts.patterns, {request.resource for request in requests}, semantics
-            )
-        )
+        asked = {request.resource for request in requests}
+        patterns_of = grouped(_matching(scope.texts.patterns, asked, semantics))
         shared = [text for text in scope.texts.principals if not names_exactly(text, semantics)]
         texts_of = {
             who: [text for text in {who, *shared} if principal_matches(text, who, semantics)]
@@ -192,6 +197,26 @@ class _Near:
         found = [self.acls.get((*pattern, text), {}) for pattern in patterns for text in texts]
         mine = [acl for by in found for host in (request.host, _WIDE) for acl in by.get(host, ())]
         return mine or [self.others[pattern] for pattern in patterns[:1] if self.others]
+
+
+def _matching(
+    patterns: Iterable[Pattern], resources: Collection[tuple[str, str]], semantics: Semantics
+) -> Iterator[tuple[tuple[str, str], Pattern]]:
+    """Yield a few resources with each pattern that matches them, by the specification.
+
+    A pattern is tried on the sorted names that begin with its text, or if it is LITERAL equal it.
+    """
+    names = grouped(sorted(resources))
+    for pattern in patterns:
+        resource_type, kind, text = pattern
+        start, is_whole = start_of_names(kind, text, semantics)
+        known = names.get(resource_type, [])
+        for at in range(bisect_left(known, start), len(known)):
+            name = known[at]
+            if not name.startswith(start) or (is_whole and name != start):
+                break
+            if pattern_matches(kind, text, name, semantics):
+                yield (resource_type, name), pattern
 
 
 def _read_acls(

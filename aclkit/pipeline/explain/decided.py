@@ -23,8 +23,7 @@ from aclkit.pipeline.inventory.survey import Given, log_entries, read_texts, sur
 from aclkit.pipeline.plan import DecideWith
 from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
-from aclkit.warehouse.current_runs import MATERIALIZING
-from aclkit.warehouse.job_run import RunSettings
+from aclkit.warehouse.job_run import MATERIALIZING, RunSettings
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run
 from aclkit.warehouse.views import EXPLAIN_TABLES

@@ -1,6 +1,6 @@
 """The ACLs in force → every pair and every ruling of a cluster, decided and written.
 
-The resources are decided in slices (``slices``), in two rounds. The first finds the sets of groups
+The resources are decided in slices (``pairing``), in two rounds. The first finds the sets of groups
 of each slice and writes its pairs; ids are hashes of content, so slices need not know each other.
 The second decides each set once, in the slice that met it first, and writes rulesets and rulings.
 A *unit* is a slice in one round. Units write files, wherever they run (``engines``); here they are
@@ -21,11 +21,10 @@ from aclkit.pipeline.explain import rows
 from aclkit.pipeline.explain.arrays import Numbers
 from aclkit.pipeline.explain.default_rulesets import default_rulesets, default_rulings
 from aclkit.pipeline.explain.engines import Engine, Unit
-from aclkit.pipeline.explain.pairing import Paired, pair_up
+from aclkit.pipeline.explain.pairing import Paired, Slice, cut, pair_up
 from aclkit.pipeline.explain.prepared import Matched, Prepared, Resources, prepare
 from aclkit.pipeline.explain.rulings import Ruler
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.explain.slices import Slice, cut
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.progress import step
@@ -34,15 +33,6 @@ from aclkit.warehouse.location import Location
 from aclkit.warehouse.new_files import NewFile, write_files
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
-
-DECIDED: Final = (
-    "explain_pair",
-    "explain_class_pair",
-    "ruleset_group",
-    "ruleset",
-    "explain_ruling",
-)
-"""The tables that deciding writes."""
 
 _LOOKS: Final = 1_000_000
 """Of so many rows at once rulings are found: some hundred megabytes."""

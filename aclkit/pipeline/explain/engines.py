@@ -94,14 +94,8 @@ class InThisProcess:
 
 
 @dataclass(frozen=True, slots=True)
-class InProcesses:
+class InProcesses(InThisProcess):
     """Does units in processes of this machine, which end with this one."""
-
-    plan: Plan
-
-    def match(self, index: PatternIndex, keys: Keys) -> Iterable[Sequence[int]]:
-        """See ``Engine.match``."""
-        return (index.matches(*key) for key in keys)
 
     @contextmanager
     def start(self, work: Work) -> Iterator[Do]:

@@ -183,11 +183,6 @@ def rows_expected(inventory: Inventory) -> int:
     return len(inventory.principals) * len(inventory.hosts) * operations
 
 
-def _are_set_otherwise(then: RunSettings, now: RunSettings) -> bool:
-    """Whether a user's settings let ACLs decide otherwise, the rules aside."""
-    return (then.semantics, then.broker) != (now.semantics, now.broker)
-
-
 def _write_changes(output: Output, run_id: str, before: PublishedRun, now: RunSettings) -> int:
     """Write what changed against the materialize before; return how many rows that are."""
     then, sizes = before.settings, list[int]()
@@ -195,7 +190,7 @@ def _write_changes(output: Output, run_id: str, before: PublishedRun, now: RunSe
     with step("Comparing with the previous run"), output.ask_versions(tables_of) as read:
         changes = changed_accesses(
             read,
-            settings_changed=_are_set_otherwise(then, now),
+            settings_changed=(then.semantics, then.broker) != (now.semantics, now.broker),
             rules_changed=then.rules_digest != now.rules_digest,
             hosts_changed=then.inventory_digest != now.inventory_digest,
         )

@@ -1,5 +1,7 @@
 """A slice of the resources → which set of groups applies to each subject at each of them. Pure.
 
+Resources are cut into slices that are decided one by one.
+
 Resources that the same *common* patterns match are one *kind*: patterns that stand for a class, or
 that match several resources and grant something to several principals. What these grant is found
 once for a kind. The other patterns, LITERAL ones mostly, add to it at single resources. A set of
@@ -15,7 +17,6 @@ from typing import Final
 
 import numpy as np
 
-from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.pipeline.explain.arrays import (
     Fingerprints,
     Flags,
@@ -27,9 +28,12 @@ from aclkit.pipeline.explain.arrays import (
     runs_of,
 )
 from aclkit.pipeline.explain.prepared import Grants, Matched, Prepared
+from aclkit.pipeline.explain.ranked_acls import TYPES
 
-TYPES: Final = tuple(OPERATIONS_OF_TYPE)
 NO_SET: Final = -1
+
+Slice = tuple[int, int]
+"""The places of the first resource and of the one behind the last."""
 
 _FEW_SUBJECTS: Final = 8
 """A pattern that grants something to fewer principals costs less as an addition than as a kind."""
@@ -79,6 +83,7 @@ class Paired:
 
     Attributes:
         resources: the slice.
+        resource_type: of each resource, a place in ``TYPES``.
         kind: of each resource.
         of_kind: the rows of each kind in ``subject`` and ``set``.
         subject: whom common patterns grant something.
@@ -92,6 +97,7 @@ class Paired:
     """
 
     resources: Matched
+    resource_type: Numbers
     kind: Numbers
     of_kind: Lists
     subject: Numbers
@@ -213,6 +219,7 @@ def pair_up(prepared: Prepared, resources: Matched) -> Paired:
     types = np.array([TYPES.index(of_type) for of_type, _ in resources.keys], np.int64)
     return Paired(
         resources=resources,
+        resource_type=types,
         kind=kind,
         of_kind=Lists.of(base_kind, len(example)),
         subject=base_subject,
@@ -233,6 +240,48 @@ def pair_up(prepared: Prepared, resources: Matched) -> Paired:
             shared_group=shared.groups[class_at],
         ),
     )
+
+
+def cut(prepared: Prepared, resources: Matched, most: int, parts: int = 1) -> list[Slice]:
+    """Cut resources into ranges, each of about so many entries at most and at least one resource.
+
+    There are at least ``parts`` ranges, if there are so many resources.
+
+    An entry is a row that ``pairing`` holds in memory: what a pattern grants to a subject, once
+    for each kind of a range and for each other resource; and a pair of a class.
+    """
+    if not len(resources):
+        return [(0, 0)]
+    of_resource, of_kind, kind = _entries(prepared, resources)
+    longest = -(-len(resources) // parts)
+    slices, start, held = [], 0, 0
+    known: set[int] = set()
+    for place, (own, shared, number) in enumerate(
+        zip(of_resource.tolist(), of_kind.tolist(), kind.tolist(), strict=True)
+    ):
+        more = own + (0 if number in known else shared)
+        if place > start and (held + more > most or place - start >= longest):
+            slices.append((start, place))
+            start, held, more = place, 0, own + shared
+            known.clear()
+        held += more
+        known.add(number)
+    return [*slices, (start, len(resources))]
+
+
+def _entries(p: Prepared, resources: Matched) -> tuple[Numbers, Numbers, Numbers]:
+    """Return how many entries each resource has, how many its kind, and its kind."""
+    common = common_patterns(p, resources.pattern)[resources.pattern]
+    own = p.own.of_pattern.counts[resources.pattern]
+    shared = p.shared.of_pattern.counts[resources.pattern]
+    size = len(resources)
+
+    def total(values: Numbers) -> Numbers:
+        found = np.bincount(resources.resource, weights=values, minlength=size)
+        return found.astype(np.int64)
+
+    kind, _ = kinds_of(p, resources, common)
+    return total(own * ~common + shared) + len(p.classes), total(own * common), kind
 
 
 def common_patterns(p: Prepared, matching: Numbers) -> Flags:

@@ -33,6 +33,7 @@ from aclkit.rules.decide.order import PATTERN, Criterion, Order, criteria_of
 
 T = TypeVar("T", bound=Hashable)
 
+TYPES: Final = tuple(OPERATIONS_OF_TYPE)
 OPERATIONS: Final = max(map(len, OPERATIONS_OF_TYPE.values()))
 """How many operations a resource type knows at most."""
 
@@ -131,12 +132,10 @@ def rank_acls(acls: pa.Table, texts: Texts, semantics: Semantics) -> RankedAcls:
     criteria = criteria_of(semantics)
     at = [criterion.column for criterion in criteria].index(_OF_OPERATION)
     before = [_rank_patterns(texts.patterns, semantics)[pattern]]
-    before += [ranks(one) for one in _behind_patterns(criteria[:at])]
+    before += [ranks(one) for one in criteria[len(_of_patterns(criteria)) : at]]
     order = order_of([*before, *(ranks(one) for one in criteria[at + 1 :])])
     is_allow = np.array([text == "ALLOW" for text in permissions], bool)[permission]
-    type_place = np.array(
-        [_TYPES.index(t) if t in _TYPES else len(_TYPES) for t in types], np.int64
-    )
+    type_place = np.array([TYPES.index(t) if t in TYPES else len(TYPES) for t in types], np.int64)
     return RankedAcls(
         pattern=pattern,
         principal=principal,
@@ -174,9 +173,9 @@ def _answers(operations: Sequence[str], semantics: Semantics) -> Numbers:
         return criterion.key(Order(cover.asked, semantics), *held)
 
     ranks = dense_rank(covers, key)
-    found = np.full(((len(_TYPES) + 1) * len(operations) * 2, OPERATIONS), -1, np.int64)
+    found = np.full(((len(TYPES) + 1) * len(operations) * 2, OPERATIONS), -1, np.int64)
     for cover in covers:
-        of_type = _TYPES.index(cover.resource_type) * len(operations)
+        of_type = TYPES.index(cover.resource_type) * len(operations)
         row = (of_type + operations.index(cover.operation)) * 2 + (cover.permission_type == "ALLOW")
         asked = OPERATIONS_OF_TYPE[cover.resource_type].index(cover.asked)
         found[row, asked] = ranks[cover]
@@ -206,13 +205,8 @@ def _pattern_numbers(columns: dict[str, pa.Array], patterns: Sequence[Pattern]) 
     return found
 
 
-def _behind_patterns(criteria: Iterable[Criterion]) -> list[Criterion]:
-    """Return the criteria after the first ones that look at nothing but the pattern."""
-    criteria = list(criteria)
-    return criteria[len(_of_patterns(criteria)) :]
-
-
 def _of_patterns(criteria: Iterable[Criterion]) -> list[Criterion]:
+    """Return the first criteria, those that look at nothing but the pattern."""
     return list(takewhile(lambda one: {*one.fields} <= {*PATTERN}, criteria))
 
 
@@ -231,9 +225,8 @@ def _rank_patterns(patterns: Sequence[Pattern], semantics: Semantics) -> Numbers
 def _ranks(values: Sequence[Sequence[str]], criterion: Criterion, semantics: Semantics) -> Numbers:
     """Number values of a criterion's fields in the order in which they decide."""
     order = Order("", semantics)
-    keys = [criterion.key(order, *each) for each in values]
-    number = {key: place for place, key in enumerate(sorted(set(keys)))}
-    return np.array([number[key] for key in keys], np.int64)
+    ranks = dense_rank(map(tuple, values), lambda each: criterion.key(order, *each))
+    return np.array([ranks[tuple(each)] for each in values], np.int64)
 
 
 def dense_rank(items: Iterable[T], key: Callable[[T], Any]) -> dict[T, int]:
@@ -268,5 +261,3 @@ def _order_of_texts(texts: pa.Array) -> Numbers:
 
 Pattern = tuple[str, str, str]
 """Resource type, pattern type and name."""
-
-_TYPES: Final = tuple(OPERATIONS_OF_TYPE)

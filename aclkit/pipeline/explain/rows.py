@@ -14,9 +14,9 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.pipeline.explain.arrays import Numbers
 from aclkit.pipeline.explain.default_rulesets import NONE, OTHER
 from aclkit.pipeline.explain.groups import hashed, joined, list_array
-from aclkit.pipeline.explain.pairing import NO_SET, TYPES, Paired, Sets
+from aclkit.pipeline.explain.pairing import NO_SET, Paired, Sets
 from aclkit.pipeline.explain.prepared import AMONG_ALL, AMONG_DENIES, Prepared
-from aclkit.pipeline.explain.ranked_acls import OPERATIONS
+from aclkit.pipeline.explain.ranked_acls import OPERATIONS, TYPES
 from aclkit.pipeline.explain.rulings import NO_ACL, Rulings
 from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY, DENIED, MATCHING_ACL
 
@@ -56,13 +56,13 @@ def group_rows(p: Prepared) -> pa.Table:
 
 def pair_rows(p: Prepared, paired: Paired, ids: pa.Array) -> Iterator[pa.Table]:
     """Yield the rows of ``explain_pair`` in parts; ``ids`` are those of the sets."""
-    principals = _texts(p.principals)
+    principals, names = _texts(p.principals), _names(paired)
     for subject, resource, number in paired.pairs(ROWS_OF_A_PART):
         yield pa.table(
             {
                 "cluster_id": _same(p.cluster_id, len(subject)),
                 "principal": _few(principals, subject),
-                **_names(paired, resource),
+                **_resources(paired, names, resource),
                 "ruleset_id": _few(ids, number),
             }
         )
@@ -71,16 +71,16 @@ def pair_rows(p: Prepared, paired: Paired, ids: pa.Array) -> Iterator[pa.Table]:
 def class_pair_rows(p: Prepared, paired: Paired, ids: pa.Array) -> pa.Table:
     """Return the rows of ``explain_class_pair``: a set's id, or the ruleset of a default."""
     defaults = _texts([f"{word}:{t}" for word in (NONE, OTHER) for t in TYPES])
-    of_type = np.array([TYPES.index(of_type) for of_type, _ in paired.resources.keys], np.int64)
-    default = len(ids) + np.where(paired.resources.lists.counts > 0, len(TYPES), 0) + of_type
+    is_reached = paired.resources.lists.counts > 0
+    default = len(ids) + np.where(is_reached, len(TYPES), 0) + paired.resource_type
     number = np.where(paired.class_set == NO_SET, default[:, None], paired.class_set).reshape(-1)
-    size, classes = paired.class_set.shape
+    (size, classes), names = paired.class_set.shape, _names(paired)
     resource = np.repeat(np.arange(size), classes)
     return pa.table(
         {
             "cluster_id": _same(p.cluster_id, len(number)),
             "principal_class": _few(_texts(p.classes), np.tile(np.arange(classes), size)),
-            **_names(paired, resource),
+            **_resources(paired, names, resource),
             "ruleset_id": _few(pa.concat_arrays([ids, defaults]), number),
         }
     )
@@ -138,13 +138,15 @@ def ruling_rows(p: Prepared, resource_type: Numbers, ids: pa.Array, rulings: Rul
     )
 
 
-def _names(paired: Paired, resource: Numbers) -> dict[str, pa.Array]:
+def _names(paired: Paired) -> pa.Array:
+    return _texts([name for _, name in paired.resources.keys])
+
+
+def _resources(paired: Paired, names: pa.Array, resource: Numbers) -> dict[str, pa.Array]:
     """Return the columns of types and names of a slice's resources."""
-    keys = paired.resources.keys
-    of_type = np.array([TYPES.index(of_type) for of_type, _ in keys], np.int64)
     return {
-        "resource_type": _few(_texts(TYPES), of_type[resource]),
-        "resource_name": _few(_texts([name for _, name in keys]), resource),
+        "resource_type": _few(_texts(TYPES), paired.resource_type[resource]),
+        "resource_name": _few(names, resource),
     }
 
 

@@ -21,9 +21,9 @@ from aclkit.pipeline.explain.arrays import (
     runs_of,
 )
 from aclkit.pipeline.explain.groups import NONE, Best
-from aclkit.pipeline.explain.pairing import NO_SET, TYPES, Sets
+from aclkit.pipeline.explain.pairing import NO_SET, Sets
 from aclkit.pipeline.explain.prepared import AMONG_ALL, NEVER, Prepared
-from aclkit.pipeline.explain.ranked_acls import BITS_OF_ACL, OPERATIONS
+from aclkit.pipeline.explain.ranked_acls import BITS_OF_ACL, OPERATIONS, TYPES
 
 ANY_HOST: Final = -1
 """The place of ``<any-other>`` among the hosts."""

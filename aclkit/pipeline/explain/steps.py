@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from string import Template
-from typing import Final
 
 
 def of_sides(
@@ -36,15 +35,11 @@ def own_pairs_sql(one: str, other: str, own_of_one: str, own_of_other: str) -> s
         own_of_one: how the column with the first's ruleset is called.
         own_of_other: and that with the other's.
     """
-    names = {"one": one, "other": other, "own_of_one": own_of_one, "own_of_other": own_of_other}
-    return _OWN_PAIRS.substitute(names)
-
-
-_OWN_PAIRS: Final = Template("""\
+    return f"""\
 SELECT coalesce(a.principal, b.principal) AS principal,
        coalesce(a.resource_type, b.resource_type) AS resource_type,
        coalesce(a.resource_name, b.resource_name) AS resource_name,
-       a.ruleset_id AS $own_of_one, b.ruleset_id AS $own_of_other
-FROM ${one}_explain_pair a
-FULL JOIN ${other}_explain_pair b ON b.principal = a.principal
- AND b.resource_type = a.resource_type AND b.resource_name = a.resource_name""")
+       a.ruleset_id AS {own_of_one}, b.ruleset_id AS {own_of_other}
+FROM {one}_explain_pair a
+FULL JOIN {other}_explain_pair b ON b.principal = a.principal
+ AND b.resource_type = a.resource_type AND b.resource_name = a.resource_name"""  # noqa: S608 -- names of this package

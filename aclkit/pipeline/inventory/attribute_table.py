@@ -7,8 +7,7 @@ from typing import Final
 
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.principal import USER_TYPE, ChannelPrincipal, KafkaPrincipal
-from aclkit.pipeline.inventory.columns import Columns
-from aclkit.pipeline.inventory.sheet import read_sheet
+from aclkit.pipeline.inventory.sheet import Columns, read_sheet
 from aclkit.runtime.notation import shown_key
 from aclkit.runtime.uri import shown
 

@@ -18,10 +18,10 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import CLUSTER_NAME, TYPE_OF_WORD
 from aclkit.pipeline.inventory.arrow_rows import ROWS_PER_BATCH, batch_rows
-from aclkit.pipeline.inventory.columns import Columns
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.sheet import (
     MOST_ROWS,
+    Columns,
     Row,
     as_texts,
     read_parquet,

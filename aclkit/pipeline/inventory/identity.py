@@ -35,7 +35,8 @@ def classify(
     texts_of: dict[str, tuple[str, ...]] = {}
     for principal in principals:
         texts = tuple(index.matching(principal))
-        class_id = _class_id(texts)
+        content = "\x00".join(texts).encode("utf-8", "surrogatepass")
+        class_id = hashlib.sha256(content).hexdigest()[:16]
         class_of[principal] = class_id
         texts_of[class_id] = texts
     return PrincipalClasses(class_of, texts_of)
@@ -51,8 +52,3 @@ def match_hosts(
     index = index_hosts(acl_hosts, semantics)
     asked = {*hosts, ANY_OTHER}
     return sorted((acl_host, host) for host in asked for acl_host in index.matching(host))
-
-
-def _class_id(texts: tuple[str, ...]) -> str:
-    content = "\x00".join(texts).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(content).hexdigest()[:16]

@@ -7,17 +7,18 @@ The limits here and in ``safe_read`` bound the time and the memory that any file
 from __future__ import annotations
 
 import csv
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final
 
 from aclkit.errors import UsageError
 from aclkit.pipeline.inventory.arrow_rows import batch_rows
-from aclkit.pipeline.inventory.columns import Columns, as_text
 from aclkit.pipeline.inventory.parquet_file import parquet_batches
 from aclkit.pipeline.sources.files import base_name, read_user_file
-from aclkit.runtime.notation import MOST_VALUES, parse_json
+from aclkit.runtime.notation import MOST_VALUES, parse_json, shown_key
 from aclkit.runtime.safe_read import LARGEST_DATA, MIB, decode
 from aclkit.runtime.uri import shown
 
@@ -31,6 +32,38 @@ LONGEST_VALUE: Final = 131_072
 
 LONGEST_ROW: Final = 4 * MIB
 """Letters of a row as it is written in CSV or JSON."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """What a file of a kind is about.
+
+    Attributes:
+        names: the columns that name a thing; all others are attributes of it.
+        are_needed: a file without them is refused.
+    """
+
+    names: tuple[str, ...]
+    are_needed: bool = True
+
+    def rename(self, written: Sequence[str], where: str) -> list[str]:
+        """Return the columns of a file, the naming ones as they are known here.
+
+        These are found in any case and between spaces, ``Principal``; attributes stay as they
+        are written.
+
+        Raises:
+            UsageError: one is missing, or there twice.
+        """
+        renamed = [
+            plain if (plain := name.strip().lower()) in self.names else name for name in written
+        ]
+        if len(set(renamed)) != len(renamed):
+            raise UsageError(f"{where}: expected distinct column names, found {_listed(written)}")
+        if self.are_needed and not set(self.names) <= set(renamed):
+            wanted = ", ".join(self.names)
+            raise UsageError(f"{where}: expected columns {wanted}, found {_listed(written)}")
+        return renamed
 
 
 def read_sheet(path: str, columns: Columns) -> Iterator[Row]:
@@ -77,6 +110,44 @@ def as_texts(rows: Iterable[Mapping[str, Any]], path: str, columns: Columns) -> 
         if number > MOST_ROWS or values > MOST_VALUES or letters > LARGEST_DATA:
             raise too_much(path)
         yield texts
+
+
+def as_text(value: Any, *, is_name: bool = False) -> str | None:  # noqa: ANN401 -- whatever JSON or Arrow holds
+    """Return a value as text: lists and objects as JSON, all else as it is written there.
+
+    Args:
+        value: of JSON or of an Arrow column.
+        is_name: it names a thing; then lists, fractions and the like are refused, because their
+            spelling is not defined.
+
+    Raises:
+        ValueError: bytes that are no UTF-8, or a name that is neither text nor a whole number.
+
+    >>> as_text(7), as_text(["x"]), as_text(b"User:a", is_name=True)
+    ('7', '["x"]', 'User:a')
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bytes):
+        return _decode(value)
+    if is_name and (isinstance(value, bool) or not isinstance(value, int)):
+        raise ValueError(f"expected a text, found {value!r}")
+    if isinstance(value, _IN_JSON):
+        return json.dumps(value, default=as_text, ensure_ascii=False)
+    return str(value)
+
+
+def _decode(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise ValueError(f"expected UTF-8, found other bytes: {value[:_SHOWN]!r}") from None
+
+
+def _listed(names: Collection[str]) -> str:
+    if any("\0" in name for name in names):
+        return "NUL bytes; perhaps it is UTF-16. Save it as UTF-8."
+    return ", ".join(map(shown_key, sorted(names))) or "none"
 
 
 def too_much(path: str) -> UsageError:
@@ -171,6 +242,8 @@ def read_parquet(data: bytes, path: str, columns: Columns) -> Iterator[Mapping[s
     return batch_rows(columns.rename(names, path), batches, path)
 
 
+_IN_JSON: Final = (bool, int, float, list, tuple, dict)
+_SHOWN: Final = 40
 _LINE: Final = re.compile(r"[^\r\n]*+(?:\r\n?|\n)|[^\r\n]++")
 _QUOTED: Final = re.compile(r'"[^"]*+"?')
 _READERS: Final[dict[str, Callable[[bytes, str, Columns], Iterator[Mapping[str, Any]]]]] = {

@@ -123,7 +123,8 @@ def survey(
         notes.append(_count_note(kind, chosen))
     if given.attributes_of is not None:
         _describe(principals, given.attributes_of)
-    _add(principals, _other_principal(texts, principals, semantics, notes))
+    witness = principal_witness(texts.principals, [name for _, name in principals], semantics)
+    _add(principals, _other(ANY_OTHER_PRINCIPAL, "", witness, notes))
     _add(hosts, _other_hosts(texts, hosts, semantics, notes))
     _add(resources, _other_resources(texts, resources, semantics, notes))
     return Inventory(
@@ -227,13 +228,6 @@ _WORDS_OF_ORIGIN: Final = {
     (HOSTS, FILE): "{n:,} from your file",
     (HOSTS, ACL): "{n:,} named in ACLs",
 }
-
-
-def _other_principal(
-    texts: Texts, chosen: _Chosen, semantics: Semantics, notes: list[str]
-) -> Iterable[Entry]:
-    witness = principal_witness(texts.principals, [name for _, name in chosen], semantics)
-    return _other(ANY_OTHER_PRINCIPAL, "", witness, notes)
 
 
 def _other_hosts(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from aclkit.pipeline.replay.engines import fits, replaying
-from aclkit.pipeline.replay.history_plan import plan_history
 from aclkit.pipeline.replay.known import Known, ReplayOptions
 from aclkit.pipeline.replay.known_tables import KnownTables, read_clusters
 from aclkit.pipeline.replay.record import BROKERS_KEPT
@@ -41,11 +40,6 @@ def _options_of(known: Known, newest: PublishedRun | None) -> ReplayOptions:
     if newest is None:
         return ReplayOptions()
     options = ReplayOptions(high_watermark=newest.high_watermark)
-    plan = plan_history(
-        known.ranges,
-        [marker for marker, _ in known.markers],
-        high_watermark=options.high_watermark,
-        accept_holes=False,
-    )
+    plan = options.plan(known.ranges, [marker for marker, _ in known.markers])
     is_reached = plan.itinerary.head == newest.head_offset
     return replace(options, accept_holes=not is_reached)

@@ -9,7 +9,7 @@ from typing import Final
 from aclkit.errors import UsageError
 from aclkit.model.facts import RECORD, SNAPSHOT, UNREADABLE
 from aclkit.model.phrases import number_of
-from aclkit.pipeline.replay.engine import Offsets, Origin
+from aclkit.pipeline.replay.conditions import Offsets, Origin
 from aclkit.pipeline.replay.history_plan import describe_spans
 from aclkit.pipeline.replay.ranges import END, Range
 from aclkit.pipeline.sources.source_kinds import SOURCE_KINDS

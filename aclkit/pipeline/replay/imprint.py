@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import hashlib
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import astuple, dataclass
 from functools import cache
@@ -38,7 +38,6 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from aclkit.errors import AclkitError
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.sources.files import open_stream, size_and_time
-from aclkit.pipeline.sources.listing import Listing
 from aclkit.runtime.read_progress import ReadProgress, followed, size_of
 from aclkit.runtime.source_digest import source_digest
 from aclkit.runtime.uri import is_uri
@@ -81,15 +80,16 @@ def imprint_of(intake: Intake, options: ReplayOptions) -> Imprint | None:
     looks: dict[str, tuple[int, ...]] = {}
     try:
         looks.update((item.path, _look(item.path)) for item in intake.items)
-        told = [*_way(options), *map(repr, intake.sources), *_content(intake)]
+        told = [repr(options), _reading(), *map(repr, intake.sources), *_content(intake)]
     except (OSError, AclkitError):
         return None
     return Imprint(hashlib.blake2b("\n".join(told).encode(*_ANY_TEXT)).hexdigest()[:32], looks)
 
 
 def _content(intake: Intake) -> Iterator[str]:
-    if intake.listing is not None:
-        yield from _listed(intake.listing)
+    if (listing := intake.listing) is not None:
+        yield repr((sorted(listing.told), listing.cluster_id, listing.notes))
+        yield from sorted(map(repr, listing.rows))
     sizes = [size_of(item.path) for item in intake.items]
     with followed(sizes, "Checking whether the source has anything new") as board:
         for number, item in enumerate(intake.items):
@@ -104,15 +104,6 @@ def _content(intake: Intake) -> Iterator[str]:
 
 def _opened(path: str) -> AbstractContextManager[BinaryIO]:
     return open_stream(path) if is_uri(path) else Path(path).open("rb")
-
-
-def _listed(listing: Listing) -> Iterable[str]:
-    told = (sorted(listing.told), listing.cluster_id, listing.notes)
-    return (repr(told), *sorted(map(repr, listing.rows)))
-
-
-def _way(options: ReplayOptions) -> tuple[str, ...]:
-    return repr(options), _reading()
 
 
 @cache

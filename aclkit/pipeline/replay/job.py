@@ -7,8 +7,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 
+from aclkit.pipeline.replay.asking import TooManyRowsError
 from aclkit.pipeline.replay.cluster import require_not_empty, require_same_kind, resolve_cluster
-from aclkit.pipeline.replay.engine import OfASource, Offsets, Origin, TooManyRowsError
+from aclkit.pipeline.replay.conditions import OfASource, Offsets, Origin
 from aclkit.pipeline.replay.engines import fits, replaying
 from aclkit.pipeline.replay.forget import MOST_NAMED, extent_of, note_on, nothing_of
 from aclkit.pipeline.replay.intake import Intake, listing_now

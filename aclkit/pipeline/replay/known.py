@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple
 
 from aclkit.model.brokers import Brokers
 from aclkit.model.findings import Finding
 from aclkit.pipeline.plan import DecideWith
+from aclkit.pipeline.replay.asking import Frame
 from aclkit.pipeline.replay.brokers import BrokerFact
-from aclkit.pipeline.replay.engine import Condition, Frame
-from aclkit.pipeline.replay.history_plan import HistoryPlan
+from aclkit.pipeline.replay.conditions import Condition
+from aclkit.pipeline.replay.history_plan import HistoryPlan, plan_history
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import Marker
 
@@ -31,6 +32,15 @@ class ReplayOptions:
     accept_holes: bool = False
     strict: bool = False
     decide_with: DecideWith = "auto"
+
+    def plan(self, ranges: Sequence[Range], markers: Iterable[Marker]) -> HistoryPlan:
+        """Plan the history of what was read; see ``plan_history``."""
+        return plan_history(
+            ranges,
+            markers,
+            high_watermark=self.high_watermark,
+            accept_holes=self.accept_holes,
+        )
 
 
 class EpochMarker(NamedTuple):

@@ -69,9 +69,7 @@ class KnownTables:
 
     def count_facts(self) -> int:
         """Count the facts."""
-        with self._open("acl_log") as read:
-            ((count,),) = read.rows("SELECT count(*) FROM acl_log")
-        return int(count)
+        return self._count("acl_log", "FROM acl_log")
 
     def acls(self) -> list[Acl]:
         """Read the ACLs alive."""
@@ -80,9 +78,7 @@ class KnownTables:
 
     def count_written(self) -> int:
         """Count the records that aclkit itself wrote."""
-        with self._open("acl_log") as read:
-            ((count,),) = read.rows("SELECT count(*) FROM acl_log WHERE source = ?", WRITTEN)
-        return int(count)
+        return self._count("acl_log", "FROM acl_log WHERE source = ?", WRITTEN)
 
     def alive(self) -> tuple[list[str], list[Thing]]:
         """Read the ids of the ACLs alive, and the topics, users and other names alive."""
@@ -110,21 +106,24 @@ class KnownTables:
 
     def counts(self) -> tuple[int, int]:
         """Count the ACLs alive, and the rejects."""
-        with self._open("acl_history", "acl_reject") as read:
-            ((alive,),) = read.rows(_COUNT)
-            ((rejects,),) = read.rows("SELECT count(*) FROM acl_reject")
-        return int(alive), int(rejects)
+        alive = self._count("acl_history", ALIVE_SQL)
+        return alive, self._count("acl_reject", "FROM acl_reject")
 
     def rejects_elsewhere(self, sources: Sequence[str], most: int) -> tuple[int, list[str]]:
         """Count the rejects of other sources than some, and read the first of those sources."""
         with self._open("acl_reject") as read:
-            ((count,),) = read.rows(_COUNT_ELSEWHERE, list(sources))
+            ((count,),) = read.rows(f"SELECT count(*) {_IS_ELSEWHERE}", list(sources))
             return int(count), [name for (name,) in read.rows(_ELSEWHERE, list(sources), most)]
 
     def unknown_types(self) -> list[tuple[str, int]]:
         """Count the records of types that aclkit does not know, by the reasons of their rejects."""
         with self._open("acl_reject") as read:
             return [(reason, int(count)) for reason, count in read.rows(_UNKNOWN, UNKNOWN_TYPE)]
+
+    def _count(self, table: str, rows: str, *values: object) -> int:
+        with self._open(table) as read:
+            ((count,),) = read.rows(f"SELECT count(*) {rows}", *values)
+        return int(count)
 
     def _open(self, *tables: str) -> AbstractContextManager[Reader]:
         return read_written(self.store, self.cluster_id, *tables)
@@ -141,7 +140,6 @@ _UNKNOWN: Final = (
 _IS_ELSEWHERE: Final = (
     "FROM acl_reject WHERE stage = 'source' AND source IS NOT NULL AND NOT list_contains(?, source)"
 )
-_COUNT_ELSEWHERE: Final = f"SELECT count(*) {_IS_ELSEWHERE}"
 _ELSEWHERE: Final = f"SELECT DISTINCT source {_IS_ELSEWHERE} ORDER BY source LIMIT ?"
 _REGISTERED: Final = (
     "SELECT fact, log_offset, record_type, broker_id, min_level, max_level, epoch, "
@@ -149,7 +147,6 @@ _REGISTERED: Final = (
 )
 """Not ``epoch_ms``, which rounds: a listing's time has microseconds, and Spark cuts them off."""
 _ALIVE: Final = f"SELECT acl_id {ALIVE_SQL}"
-_COUNT: Final = f"SELECT count(*) {ALIVE_SQL}"
 _RESOURCES: Final = (
     "SELECT resource_type, resource_name, topic_id FROM resource_lifetime WHERE last_offset IS NULL"
 )

@@ -13,6 +13,7 @@ from datetime import datetime
 
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.facts import ADD_ACL, LISTING, REJECT, REMOVE_ACL, SourceRow
+from aclkit.pipeline.replay.asking import Frame
 from aclkit.pipeline.replay.brokers import (
     BrokerFact,
     are_kept_alike,
@@ -20,8 +21,7 @@ from aclkit.pipeline.replay.brokers import (
     listed_brokers,
     notes_on_brokers,
 )
-from aclkit.pipeline.replay.engine import Engine, Frame
-from aclkit.pipeline.replay.history_plan import plan_history
+from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.replay.known import KnownLog, Replayed, ReplayOptions
 from aclkit.pipeline.replay.listed import Thing, changed_things, notes_on_listing, thing_of
 from aclkit.pipeline.replay.ranges import Range, merge_ranges
@@ -76,9 +76,7 @@ def replay_listing(
     added = engine.rows("acl_log", [(*columns, *row) for row in rows])
     # A listing is the whole state: what could not be used of the one before is of no account.
     standing = engine.rows("acl_reject", list(_rejects(listing.rows, cluster_id)))
-    plan = plan_history(
-        ranges, (), high_watermark=options.high_watermark, accept_holes=options.accept_holes
-    )
+    plan = options.plan(ranges, ())
     is_same = not is_new and engine.are_alike(standing, known.rejects)
     facts = engine.union(known.facts, added)
     brokers = fold_brokers([*known.broker_facts, *of_brokers], plan)

@@ -219,9 +219,9 @@ def plan(
     way = _Way()
     while True:
         if span := next((s for s in log if s[0] <= way.head < s[1]), None):
-            way.travel(span[1])
+            way.go(RECORD, span[1])
         elif bridge := next((n for n in snapshots if n > way.head), None):
-            way.jump(bridge)
+            way.go(SNAPSHOT, bridge)
         elif hole := _next_hole(way.head, log, lost):
             way.holes.append(hole)
             if not accept_holes or not any(s[0] >= hole[1] for s in log):
@@ -241,13 +241,9 @@ class _Way:
         self.stretches: list[Stretch] = []
         self.holes: list[tuple[int, int]] = []
 
-    def travel(self, to: int) -> None:
-        self.stretches.append(Stretch(RECORD, self.head, to))
+    def go(self, fact: str, to: int) -> None:
+        self.stretches.append(Stretch(fact, self.head, to))
         self.head = to
-
-    def jump(self, end_offset: int) -> None:
-        self.stretches.append(Stretch(SNAPSHOT, self.head, end_offset))
-        self.head = end_offset
 
     def is_on_log(self, end_offset: int) -> bool:
         return any(

@@ -11,15 +11,16 @@ from aclkit.model.facts import RECORD
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import LOG_DIVERGED, SNAPSHOT_CONTRADICTS_LOG
 from aclkit.model.phrases import number_of
+from aclkit.pipeline.replay.asking import Frame
 from aclkit.pipeline.replay.brokers import (
     BrokerFact,
     are_kept_alike,
     fold_brokers,
     notes_on_brokers,
 )
-from aclkit.pipeline.replay.engine import Condition, Engine, Frame, OfSnapshots, Withdrawn
-from aclkit.pipeline.replay.facts import once, refuse_conflicts
-from aclkit.pipeline.replay.history_plan import HistoryPlan, describe_spans, plan_history
+from aclkit.pipeline.replay.conditions import Condition, OfSnapshots, Withdrawn
+from aclkit.pipeline.replay.engine import Engine
+from aclkit.pipeline.replay.history_plan import HistoryPlan, describe_spans
 from aclkit.pipeline.replay.known import KnownLog, Replayed, ReplayOptions
 from aclkit.pipeline.replay.ranges import (
     MergedRanges,
@@ -63,12 +64,7 @@ def replay_log(
         rejected = engine.stand_now(known.rejects, incoming, reread, covered)
         before = readable_again(known.ranges, rejected.gone, rejected.left)
         taken = _take_in(engine, known, rows, came, before)
-    plan = plan_history(
-        taken.merged.ranges,
-        taken.markers,
-        high_watermark=options.high_watermark,
-        accept_holes=options.accept_holes,
-    )
+    plan = options.plan(taken.merged.ranges, taken.markers)
     is_same = not (taken.count or taken.shifted or rejected.has_changed) and (
         {*known.ranges} == {*without_snapshots(taken.merged.ranges, taken.spare)}
     )
@@ -170,7 +166,7 @@ def _take_in(
     came = engine.incoming_facts(rows)
     compared = engine.compare(kept, engine.without(came, withdrawn, OfSnapshots(spare)))
     read_before, read_now = (withdraw(each, merged.cuts)[0] for each in (before, incoming))
-    refuse_conflicts(engine, compared, read_before, read_now)
+    engine.refuse_conflicts(compared, read_before, read_now)
     counted = engine.count_facts(compared)
     corrected, brokers = known.facts, known.broker_facts
     if counted.shifted:
@@ -219,12 +215,7 @@ def _brokers(
     """
     if known.has_brokers:
         return fold_brokers(taken.broker_facts, plan), True
-    own = plan_history(
-        withdraw(taken.incoming, taken.merged.cuts)[0],
-        taken.markers,
-        high_watermark=options.high_watermark,
-        accept_holes=options.accept_holes,
-    )
+    own = options.plan(withdraw(taken.incoming, taken.merged.cuts)[0], taken.markers)
     way, whole = own.itinerary, plan.itinerary
     if way.head == whole.head and way.holes == whole.holes:
         came = _standing(engine.broker_facts(taken.came), taken.merged)
@@ -299,7 +290,7 @@ def _added(
     if taken.count:
         added.append(engine.with_txn_offset(taken.fresh, spans) if spans else taken.fresh)
     if kept:
-        added.append(once(engine, engine.only(taken.came, OfSnapshots(kept))))
+        added.append(engine.once(engine.only(taken.came, OfSnapshots(kept))))
     return engine.union(*added) if added else None
 
 

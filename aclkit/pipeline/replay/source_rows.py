@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from aclkit.pipeline.replay.engine import Engine, Frame
-from aclkit.pipeline.replay.facts import raise_failures
+from aclkit.pipeline.replay.asking import Frame
+from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.ranges import Range, plan
 from aclkit.pipeline.sources.files import is_packed
@@ -43,7 +43,7 @@ def source_rows(
         listed = None
         with followed(map(_size_of, chosen)) as board:
             rows = engine.read(chosen, board)
-            raise_failures(engine, rows)
+            engine.raise_failures(rows)
         return rows, frozenset(shown(item.path) for item in chosen)
 
     with step("Reading the source"):

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Generic, Protocol
 
-from aclkit.pipeline.replay.engine import Condition, Engine, Frame, OfASource
+from aclkit.pipeline.replay.asking import Frame
+from aclkit.pipeline.replay.conditions import Condition, OfASource
+from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.replay.known import Known, KnownLog, Replayed
 from aclkit.pipeline.replay.known_tables import KnownTables
 from aclkit.pipeline.replay.ranges import Range

@@ -15,13 +15,12 @@ from typing import Any, Final
 
 from aclkit.pipeline.replay.brokers import are_kept_alike, fold_brokers
 from aclkit.pipeline.replay.cluster import resolve_cluster
-from aclkit.pipeline.replay.history_plan import plan_history
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.known import Known, Replayed, ReplayOptions
 from aclkit.pipeline.replay.known_tables import KnownTables, read_clusters
 from aclkit.pipeline.replay.listed import notes_on_listing
 from aclkit.pipeline.replay.record import BROKERS_KEPT, ReplayResult, enter
-from aclkit.warehouse.current_runs import REPLAYING
+from aclkit.warehouse.job_run import REPLAYING
 from aclkit.warehouse.run import Run
 
 _TABLES: Final = (
@@ -57,12 +56,7 @@ def _is_read(run: Run, digest: str) -> bool:
 
 def _nothing(known: Known, intake: Intake, options: ReplayOptions) -> Replayed[Any] | None:
     """Return the result of a replay without news; None where the known state does not prove it."""
-    plan = plan_history(
-        known.ranges,
-        [marker for marker, _ in known.markers],
-        high_watermark=options.high_watermark,
-        accept_holes=options.accept_holes,
-    )
+    plan = options.plan(known.ranges, [marker for marker, _ in known.markers])
     brokers = fold_brokers(known.broker_facts, plan)
     if plan.itinerary.head != known.head or not are_kept_alike(brokers, known.brokers):
         return None

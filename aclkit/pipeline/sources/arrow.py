@@ -19,9 +19,13 @@ _TYPES: Final = {
     "TIMESTAMP": pa.timestamp("us", tz="UTC"),
 }
 
-ARROW_SCHEMA: Final = pa.schema([
-    (name, _TYPES[kind]) for name, kind in (column.split() for column in SPARK_DDL.split(", "))
-])  # fmt: skip
+
+def schema_of(ddl: str) -> pa.Schema:
+    """Return columns of Arrow for those that a text of SQL names, with their types."""
+    return pa.schema([(name, _TYPES[kind]) for name, kind in map(str.split, ddl.split(", "))])
+
+
+ARROW_SCHEMA: Final = schema_of(SPARK_DDL)
 
 
 def batches_of(rows: Iterator[SourceRow]) -> Iterator[pa.RecordBatch]:

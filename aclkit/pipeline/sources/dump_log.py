@@ -137,7 +137,6 @@ class _Dump:
 class _Record:
     """A record line taken apart; ``is_counted``: it states no offset of its own."""
 
-    line: tuple[int, str]
     offset: int
     time: datetime | None
     body: str
@@ -327,7 +326,7 @@ def _parse_record(file: _Dump, line: tuple[int, str]) -> _Record:
             raise ValueError(f"offset {offset} is not the next one of its batch")
     file.next_offset = offset + 1
     file.has_counted = file.has_counted or is_counted
-    return _Record(line=line, offset=offset, time=time, body=body, is_counted=is_counted)
+    return _Record(offset=offset, time=time, body=body, is_counted=is_counted)
 
 
 def _read_body(file: _Dump, record: _Record) -> SourceRow | None:

@@ -8,8 +8,7 @@ no broker sees yet have no attributes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -184,7 +183,6 @@ def regions_of(what: What) -> Iterator[Region]:
             yield Region(resource_type, meant, but)
 
 
-@dataclass(slots=True)
 class Asked:
     """One resource type of a duty: its names, and all ACLs that can have to do with them.
 
@@ -198,17 +196,7 @@ class Asked:
         hosts: ACL hosts → their classes.
     """
 
-    what: What
-    region: Region
-    rows: Mapping[Symbols, Sequence[Row]]
-    anybody: frozenset[Symbols]
-    is_open: bool
-    supers: frozenset[str]
-    budget: Budget
-    hosts: dict[frozenset[Symbols], Classes] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, what: What, region: Region, rules: Rules, budget: Budget) -> Asked:
+    def __init__(self, what: What, region: Region, rules: Rules, budget: Budget) -> None:
         """Pick the ACLs: those of other types, far names and other operations cannot matter."""
         is_near = near_to({start_of(each) for each in region.meant})
         operations = operations_on(what, region.resource_type)
@@ -220,15 +208,11 @@ class Asked:
             anybody.update(near)
             if near and row.principal is not None and any(map(row.answers, operations)):
                 rows.setdefault(row.principal, []).append(row._replace(patterns=near))
-        return cls(
-            what=what,
-            region=region,
-            rows=rows,
-            anybody=frozenset(anybody),
-            is_open=rules.settings.allow_everyone,
-            supers=rules.settings.super_users,
-            budget=budget,
-        )
+        self.what, self.region, self.rows, self.budget = what, region, rows, budget
+        self.anybody = frozenset(anybody)
+        self.is_open = rules.settings.allow_everyone
+        self.supers = rules.settings.super_users
+        self.hosts: dict[frozenset[Symbols], Classes] = {}
 
     def cells(self, principal: NameClass) -> Iterator[RuledCell]:
         """Yield the cells of a class of principals, in the order of hosts and operations."""

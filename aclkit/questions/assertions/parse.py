@@ -35,13 +35,7 @@ _SETTINGS: Final = ("super_users", "inventory_only")
 """Keys that may stand at the top of the file too, for all its assertions."""
 
 _COMMON: Final = ("name", "why", "inventory_only", *_WHO)
-_KEYS: Final[Mapping[Kind, tuple[str, ...]]] = {
-    "never": (*_COMMON, *_WHAT),
-    "always": (*_COMMON, *_WHAT),
-    "only": (*_COMMON, *_WHAT),
-    "at_most": (*_COMMON, *_WHAT, "limit"),
-    "separate": (*_COMMON, "duties"),
-}
+_OWN: Final[Mapping[str, tuple[str, ...]]] = {"at_most": (*_WHAT, "limit"), "separate": ("duties",)}
 _FORMS: Final = {"literal": LITERAL, "prefixed": PREFIXED, "glob": GLOB}
 _OPERATIONS: Final = frozenset(name for known in OPERATIONS_OF_TYPE.values() for name in known)
 
@@ -183,15 +177,14 @@ def _read(
 
 
 def _kind(key: str) -> Kind:
-    for kind in KINDS:
-        if key == kind:
-            return kind
+    if key in KINDS:
+        return key
     raise UsageError(f"unknown key; expected some of {', '.join((*KINDS, *_SETTINGS))}")
 
 
 def _assertion(table: _TomlTable, settings: Mapping[str, bool]) -> Assertion:
     kind = _kind(table.kind)
-    table.refuse_unknown(_KEYS[kind])
+    table.refuse_unknown((*_COMMON, *_OWN.get(kind, _WHAT)))
     name = table.get("name", _text)
     if not name:
         table.refuse("name", "expected a name for the assertion")
@@ -314,14 +307,10 @@ def _host(pattern_type: str, text: str) -> Pattern:
     return Pattern(pattern_type, parse_host(text) if pattern_type == LITERAL else text)
 
 
-def _value(pattern_type: str, text: str) -> Pattern:
-    return Pattern(pattern_type, text)
-
-
 def _attributes(value: object) -> Attributes:
     if not isinstance(value, dict) or not value:
         raise UsageError(f"expected a table of attributes, found {value!r}")
-    return {name: _patterns(_value)(wanted) for name, wanted in value.items()}
+    return {name: _patterns(Pattern)(wanted) for name, wanted in value.items()}
 
 
 def _operations(value: object) -> frozenset[str] | None:

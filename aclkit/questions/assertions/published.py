@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 import duckdb
 
@@ -26,6 +26,9 @@ from aclkit.warehouse.duck_beside import new_duckdb
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.sql import fetch
+
+_T = TypeVar("_T")
+_Attributes = Mapping[_T, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +52,9 @@ class World:
     acls: Mapping[str, Acl]
     settings: BrokerSettings
     semantics: Semantics
-    principals: Mapping[str, Mapping[str, str]]
+    principals: _Attributes[str]
     hosts: tuple[str, ...]
-    resources: Mapping[Resource, Mapping[str, str]]
+    resources: _Attributes[Resource]
     is_decided: bool = True
 
     @classmethod
@@ -76,8 +79,8 @@ class World:
         cls,
         rules: Rules,
         hosts: tuple[str, ...],
-        principals: Mapping[str, Mapping[str, str]],
-        resources: Mapping[Resource, Mapping[str, str]],
+        principals: _Attributes[str],
+        resources: _Attributes[Resource],
     ) -> World:
         """Return a state that no tables hold: all of it is decided now."""
         connection = new_duckdb({})
@@ -171,7 +174,9 @@ def count_hits(
     ]
     return {
         tuple(subject): Tally(count=count, is_endless=is_endless, example=Hit(*example))
-        for *subject, count, is_endless, example in fetch(connection, _TALLIES[kind], values)
+        for *subject, count, is_endless, example in fetch(
+            connection, _TALLIES.get(kind, _OF_WHOLE), values
+        )
     }
 
 
@@ -278,9 +283,6 @@ _OF_RESOURCES: Final = "FROM hit GROUP BY resource_type, resource_name"
 _OF_PRINCIPALS: Final = "FROM hit GROUP BY principal"
 _OF_WHOLE: Final = _HITS + _WHOLE + _COUNTED + _OF_ALL
 _TALLIES: Final[dict[Kind, str]] = {
-    "never": _OF_WHOLE,
-    "always": _OF_WHOLE,
-    "only": _OF_WHOLE,
     "at_most": _HITS + _PER_RESOURCE + _COUNTED + _OF_RESOURCES,
     "separate": _HITS + _PER_PRINCIPAL + _COUNTED + _OF_PRINCIPALS,
 }

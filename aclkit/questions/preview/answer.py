@@ -24,7 +24,7 @@ from aclkit.questions.preview.words import (
 )
 from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.rules.names.change_lines import MARKS, ChangeLine, change_lines, line_words
-from aclkit.rules.names.semantics_diff import OTHERWISE, SLEEPS, WAKES
+from aclkit.rules.names.compare import OTHERWISE, SLEEPS, WAKES
 from aclkit.rules.names.words import semantics_change_words
 
 COLUMNS: Final = ("change", *ChangedCell._fields)

@@ -20,11 +20,10 @@ from aclkit.kafka.desired.plan_effect import (
     PlanEffect,
     absent_after,
     plan_effects,
-    plan_notes,
 )
 from aclkit.kafka.desired.read import Desired
 from aclkit.kafka.desired.replacement import off_between
-from aclkit.kafka.desired.user_operator import operator_removes
+from aclkit.kafka.desired.user_operator import operator_cannot_read, operator_removes
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
@@ -87,7 +86,11 @@ def apply_desired(
         after=after,
         moment=_moment(after, changes, existing),
         effects=effects,
-        notes=[*desired.notes, *plan_notes(changes), *_disagreements(desired, existing)],
+        notes=[
+            *desired.notes,
+            *_disagreements(desired, existing),
+            *(_operator_notes(before) if any(part.owners for part in parts) else ()),
+        ],
         places=grouped((acl.binding, acl.place) for acl in _held(parts)),
     )
 
@@ -173,6 +176,17 @@ def _held(parts: Iterable[Part]) -> Iterator[DesiredAcl]:
         yield from part.acls
         for change in part.changes:
             yield from filter(None, (change.deletes, change.creates))
+
+
+def _operator_notes(state: State) -> Iterator[str]:
+    """Yield that Strimzi's operator applies no file while the cluster has ACLs it cannot read."""
+    unread = operator_cannot_read(state.acls.values())
+    if unread:
+        some = few([acl_words(acl) for acl in unread], 2)
+        yield (
+            f"The User Operator cannot read {number_of(len(unread), 'ACL')} of the cluster, and "
+            f"applies no KafkaUser while they exist: {some}."
+        )
 
 
 def _disagreements(desired: Desired, existing: set[Binding]) -> Iterator[str]:

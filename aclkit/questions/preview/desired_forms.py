@@ -10,23 +10,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from aclkit.errors import DataError
+from aclkit.kafka.desired import other_json
+from aclkit.kafka.desired.documents import read_documents
 from aclkit.kafka.desired.formats import Format
 from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Place, Problem
+from aclkit.kafka.desired.read import Asked, Desired, desired_of
 from aclkit.kafka.desired.registry import FORMATS
 from aclkit.model import facts
 from aclkit.model.acl import Acl
 from aclkit.model.phrases import capitalized
-from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.sources.acls_list import read_with_lines
+from aclkit.pipeline.sources.files import read_user_file, unpack
 from aclkit.pipeline.sources.records import read_records
 from aclkit.pipeline.sources.rpk_list import is_rpk_header
-from aclkit.questions.preview.change_set import acl_of, apply_records
-from aclkit.questions.preview.state import State
+from aclkit.runtime.safe_read import LARGEST_DATA
 
 _BEGINNING: Final = 1_000_000
 """Characters in which a form must show itself: names may be long."""
@@ -64,6 +66,9 @@ def holds_listing(document: Document) -> bool:
 
 def read_listing(document: Document) -> Part:
     """Read a listing; it is all ACLs of a cluster."""
+    # Here, as in the reader of records: other formats do not need the rules.
+    from aclkit.questions.preview.change_set import acl_of
+
     acls: list[DesiredAcl] = []
     problems: list[Problem] = []
     try:
@@ -87,6 +92,10 @@ def holds_records(document: Document) -> bool:
 
 def read_record_lines(document: Document) -> Part:
     """Read JSON lines: the ACLs that an empty cluster has after these records."""
+    from aclkit.model.semantics import BrokerSettings
+    from aclkit.questions.preview.change_set import apply_records
+    from aclkit.questions.preview.state import State
+
     try:
         rows = list(read_records(document.lines(), document.name))
     except DataError as error:
@@ -196,5 +205,21 @@ RECORDS: Final = Format(
     read=read_record_lines,
 )
 
-ALL_FORMATS: Final[tuple[Format, ...]] = (*FORMATS, LISTING, RECORDS)
+ALL_FORMATS: Final[tuple[Format, ...]] = (*FORMATS, LISTING, RECORDS, *other_json.FORMATS)
 """Every format that is read, in the order of asking."""
+
+
+def read_wanted(paths: Sequence[str], asked: Asked) -> Desired:
+    """Read files, folders, globs or stdin, packed or not.
+
+    Raises:
+        UsageError: a path names nothing, files are too large, or as in ``desired_of``.
+        DataError: see ``desired_of``.
+        SurroundingsError: a file cannot be read.
+    """
+    return desired_of(read_documents(paths, read_bytes), ALL_FORMATS, asked)
+
+
+def read_bytes(path: str) -> bytes:
+    """Read a file that may be packed."""
+    return unpack(read_user_file(path, LARGEST_DATA), path, LARGEST_DATA)

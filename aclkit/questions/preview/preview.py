@@ -27,11 +27,11 @@ from aclkit.rules.names.compare import (
     LOST,
     MORE,
     CellChange,
+    SemanticsChange,
 )
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.region import RegionChange, openings
 from aclkit.rules.names.rows import reads_alike
-from aclkit.rules.names.semantics_diff import SemanticsChange
 from aclkit.rules.names.words import opening_words
 
 MOST_REGIONS: Final = 200

@@ -13,9 +13,8 @@ from aclkit.questions.preview.words import (
     settings_sentences,
 )
 from aclkit.questions.query.other_reading import preset_of_other
-from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.compare import GAINED, LOST, SemanticsChange
 from aclkit.rules.names.region import RegionChange
-from aclkit.rules.names.semantics_diff import SemanticsChange
 from aclkit.rules.names.words import names_words, party_words, pattern_text, semantics_change_words
 
 

@@ -94,14 +94,12 @@ def hold_sides(claim: str, a: ReadSide, b: ReadSide, budget: Budget, limit: int 
     """
     if a.side.fresh == b.side.fresh:
         return hold_against(claim, a.rules, b.rules, budget, limit)
-    more = less = None
-    if claim != NO_LESS:
-        more = hold_against(NO_MORE, a.least, b.most, budget, limit)
-    if claim != NO_MORE and (more is None or more.outcome == HOLDS):
-        less = hold_against(NO_LESS, a.most, b.least, budget, limit)
-    found = less or more
-    assert found is not None  # noqa: S101 -- a claim speaks against one kind at least
-    return replace(found, claim=claim)
+    if claim == NO_LESS:
+        return hold_against(NO_LESS, a.most, b.least, budget, limit)
+    more = hold_against(NO_MORE, a.least, b.most, budget, limit)
+    if claim == NO_MORE or more.outcome != HOLDS:
+        return replace(more, claim=claim)
+    return replace(hold_against(NO_LESS, a.most, b.least, budget, limit), claim=claim)
 
 
 def hold_against(

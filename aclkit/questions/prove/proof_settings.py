@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 WAREHOUSE: Final = "warehouse"
 LISTING: Final = "listing"
+FILES: Final = "files"
 RECORDS: Final = "records"
 _NOBODY_KNOWS: Final = BrokerSettings(unknown=frozenset({SUPER_USERS, ALLOW_EVERYONE}))
 

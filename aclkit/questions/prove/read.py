@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,10 +12,10 @@ from aclkit.kafka.desired.read import Asked
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.preview.desired import apply_desired
-from aclkit.questions.preview.planned import read_wanted
+from aclkit.questions.preview.desired_forms import read_wanted
 from aclkit.questions.preview.scopes import Scope
 from aclkit.questions.preview.state import State
-from aclkit.questions.prove.proof_settings import LISTING, RECORDS, WAREHOUSE, Reading, Side
+from aclkit.questions.prove.proof_settings import FILES, LISTING, RECORDS, WAREHOUSE, Reading, Side
 from aclkit.runtime.uri import shown
 
 EXPECTED = (
@@ -60,12 +60,18 @@ def read_file_side(
         acls, notes = tuple(applied.after.acls.values()), [*applied.notes]
     return Side(
         path=shown(path),
-        form=RECORDS if is_records else LISTING,
+        form=_form(part.form for part in desired.parts),
         acls=acls,
         notes=tuple(notes),
         fresh=frozenset(each.acl.principal for each in desired.acls if each.is_fresh),
         applied=applied,
     )
+
+
+def _form(forms: Iterable[str]) -> str:
+    """Return what a side of files is called."""
+    found = set(forms)
+    return RECORDS if found == {RECORDS} else LISTING if found <= {"acls-list"} else FILES
 
 
 def read_warehouse_side(

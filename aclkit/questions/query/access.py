@@ -25,12 +25,9 @@ from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.result_rows import Rows
 from aclkit.warehouse.views import EXPLAIN_TABLES
 
-WHO_CAN_COLUMNS: Final = (
-    "principal", "host", "operation", "decision", "rule", "deciding_acl", "acl_id",
-)  # fmt: skip
-WHAT_CAN_COLUMNS: Final = (
-    "resource", "host", "operation", "decision", "rule", "deciding_acl", "acl_id",
-)  # fmt: skip
+_DECIDED: Final = ("host", "operation", "decision", "rule", "deciding_acl", "acl_id")
+WHO_CAN_COLUMNS: Final = ("principal", *_DECIDED)
+WHAT_CAN_COLUMNS: Final = ("resource", *_DECIDED)
 
 
 NEEDED: Final[Mapping[str, Mapping[str, str]]] = {

@@ -15,7 +15,7 @@ from aclkit.model.phrases import listed, number_of
 from aclkit.model.resource import TYPE_OF_WORD, Resource
 from aclkit.questions.query.access import Access
 from aclkit.questions.query.by_prefix import ByPrefix, Reach
-from aclkit.questions.query.group_rows import Folded, Ground, fold
+from aclkit.questions.query.group_rows import Folded, Line, fold
 from aclkit.questions.query.names import near_object
 from aclkit.questions.query.pattern_grants import PatternGrant, together
 from aclkit.questions.query.table_words import AccessRow, access_parts, hosts_words, short_reason
@@ -99,7 +99,7 @@ def _who_row(answer: Access, line: Folded, resource_type: str) -> AccessRow:
 def _all_words(line: Folded) -> str:
     """Write for whom a line holds that stands for all principals.
 
-    >>> ground = Ground("*", "ALLOWED", "MatchingAcl", "id")
+    >>> ground = Line("*", "", "ALLOWED", "MatchingAcl", "id")
     >>> _all_words(Folded(None, ("READ",), ground, "", ("User:a",), 87))
     'all 87 principals but User:a'
     >>> _all_words(Folded(None, ("READ",), ground, "", ("User:a", "User:b", "User:c"), 35))
@@ -153,7 +153,7 @@ class _Line(NamedTuple):
     what: str
     resource_type: str
     operations: Sequence[str]
-    ground: Ground
+    ground: Line
     number: int
     note: str = ""
     is_name: bool = False
@@ -207,7 +207,7 @@ def _patterns(answer: Access) -> Iterator[_Line]:
     """Yield what ACLs with a pattern grant, for future names too."""
     for grant, operations, less in together(answer.grants):
         acl = grant.acl
-        ground = Ground(grant.hosts, grant.decision, MATCHING_ACL, acl.acl_id)
+        ground = Line(grant.hosts, "", grant.decision, MATCHING_ACL, acl.acl_id)
         number = number_of(grant.reaches, type_words(acl.resource_type))
         mark = "" if acl.pattern_type == "PREFIXED" else f"{acl.pattern_type.lower()}, "
         star = "*" if acl.pattern_type == "PREFIXED" else ""
@@ -218,10 +218,10 @@ def _patterns(answer: Access) -> Iterator[_Line]:
 def _names(answer: Access) -> Iterator[_Line]:
     """Yield the decisions on known names, equal ones together, unless a pattern covers them."""
     said = {(g.acl.acl_id, g.hosts, g.operation) for g in answer.grants}
-    found: dict[tuple[str, Ground, tuple[str, ...]], list[str]] = {}
+    found: dict[tuple[str, Line, tuple[str, ...]], list[str]] = {}
     for names, lines in answer.groups:
         own = grouped(
-            (Ground.of(line), line.operation)
+            (line.ground, line.operation)
             for line in lines
             if (line.acl_id, line.hosts, line.operation) not in said
         )
@@ -236,7 +236,7 @@ def _names(answer: Access) -> Iterator[_Line]:
 
 
 def _lines_of_names(
-    kind: str, ground: Ground, operations: Sequence[str], names: Sequence[str], acl: Acl | None
+    kind: str, ground: Line, operations: Sequence[str], names: Sequence[str], acl: Acl | None
 ) -> Iterator[_Line]:
     known = [name for name in names if _is_known(name)]
     is_every = acl is not None and acl.resource_name == "*" and acl.pattern_type == "LITERAL"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -54,7 +54,7 @@ class Timeline:
     newest: int
     jumps: tuple[tuple[int, int], ...]
     holes: tuple[tuple[int, int], ...]
-    settings: tuple[Settings, ...]
+    settings: tuple[Settings, ...] = ()
     ours: tuple[tuple[int, datetime], ...] = ()
 
     @property
@@ -73,14 +73,11 @@ class Timeline:
         return seen[-1] if seen else self.settings[0]
 
 
-def draw_timeline(
-    ranges: Sequence[Range], settings: Iterable[Settings], *, head: int, newest: int | None = None
-) -> Timeline:
+def draw_timeline(ranges: Sequence[Range], *, head: int, newest: int | None = None) -> Timeline:
     """Draw what is known of a cluster's past.
 
     Args:
         ranges: what has been read.
-        settings: of the brokers, the oldest first.
         head: the offset as of which the decisions that are asked about are.
         newest: the offset up to which history goes; None where that is the head, whatever more
             was read of the log.
@@ -93,7 +90,6 @@ def draw_timeline(
         newest=max(head, way.head) if newest is None else newest,
         jumps=tuple((s.from_offset, s.to_offset) for s in snapshots if s.to_offset <= end),
         holes=tuple(hole for hole in way.holes if hole[1] <= end),
-        settings=tuple(settings),
     )
 
 
@@ -146,7 +142,7 @@ def read_timeline(connection: Tables, published: Published, run: PublishedRun) -
     newest = published.last_run(run.cluster_id).head_offset
     newest = END if newest is None else newest
     head = newest if run.head_offset is None else run.head_offset
-    timeline = draw_timeline(ranges, (), head=head, newest=newest)
+    timeline = draw_timeline(ranges, head=head, newest=newest)
     newest_run = (published.run.run_number, published.run.started_at)
     if has_our_times(ranges):
         whose = [run.cluster_id, LISTING, WRITTEN]

@@ -164,9 +164,8 @@ def who_can_prefix(
         if kind == resource_type and name != ANY_OTHER and name.startswith(prefix)
     )
     settings, semantics = run_settings(run)
-    asker = _Asker.of(
-        [life.acl for life in lives], resource_type, prefix, known, settings, semantics, budget
-    )
+    acls = [life.acl for life in lives]
+    asker = _Asker(acls, resource_type, prefix, known, settings, semantics, budget or Budget())
     if asker.is_empty:
         raise no_such_names(resource_type, prefix)
     if principals is None:
@@ -210,55 +209,34 @@ def _rows(principal: str, reaches: Sequence[Reach], known: int) -> Iterator[tupl
         )  # fmt: skip
 
 
-@dataclass(slots=True, kw_only=True)
 class _Asker:
     """Decides for the names that begin so; what is asked twice is answered once."""
 
-    rows: Sequence[Row]
-    resource_type: str
-    prefix: Symbols
-    known: Sequence[str]
-    settings: BrokerSettings
-    semantics: Semantics
-    budget: Budget
-    found: dict[object, tuple[int, Extent]] = field(default_factory=dict)
-    reached: list[frozenset[int]] = field(default_factory=list)
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         acls: Sequence[Acl],
         resource_type: str,
         prefix: str,
         known: Sequence[str],
         settings: BrokerSettings,
         semantics: Semantics,
-        budget: Budget | None,
-    ) -> _Asker:
+        budget: Budget,
+    ) -> None:
         """Take the ACLs, and look up which of them reach each known name."""
-        budget, start = budget or Budget(), (*prefix, RUN)
-        domain = domain_of(resource_type)
-
-        def is_near(row: Row) -> bool:
-            if effective_pattern_type(row.acl.pattern_type, semantics) != GLOB:
-                return True  # only such are read
-            found = find_shared([start], row.patterns, domain, budget)
-            return bool(found.names) or not found.is_complete
-
-        rows = [row for row in rows_of(acls, semantics) if is_near(row)]
-        patterns = ((at, *row.acl.pattern) for at, row in enumerate(rows))
+        self.known, self.settings, self.semantics = known, settings, semantics
+        self.budget, self.prefix = budget, (*prefix, RUN)
+        self.domain = domain_of(resource_type)
+        self.rows = [row for row in rows_of(acls, semantics) if self._is_near(row)]
+        patterns = ((at, *row.acl.pattern) for at, row in enumerate(self.rows))
         index = PatternIndex.build(patterns, semantics)
-        reached = [frozenset(index.matches(resource_type, name)) for name in known]
-        return cls(
-            rows=rows,
-            resource_type=resource_type,
-            prefix=start,
-            known=known,
-            settings=settings,
-            semantics=semantics,
-            budget=budget,
-            reached=reached,
-        )
+        self.reached = [frozenset(index.matches(resource_type, name)) for name in known]
+        self.found: dict[object, tuple[int, Extent]] = {}
+
+    def _is_near(self, row: Row) -> bool:
+        if effective_pattern_type(row.acl.pattern_type, self.semantics) != GLOB:
+            return True  # only such are read
+        found = find_shared([self.prefix], row.patterns, self.domain, self.budget)
+        return bool(found.names) or not found.is_complete
 
     @property
     def is_empty(self) -> bool:
@@ -339,6 +317,6 @@ class _Asker:
         """Prove whether all, some or none of the unknown names are allowed."""
         everybody = [each for row in self.rows for each in row.patterns]
         return find_extent(
-            [self.prefix], allow, deny, domain_of(self.resource_type), self.budget,
+            [self.prefix], allow, deny, self.domain, self.budget,
             but=[tuple(name) for name in self.known], anybody=everybody if is_open else None,
         )  # fmt: skip

@@ -144,13 +144,14 @@ def _check(where: Where, principal: str, need: Need, host: str | None) -> Checke
 
 def checked_of(need: Need, why: Why) -> Checked:
     """Return the result of an answer of why, not considering unknown broker settings."""
-    ruling = why.ruling
+    ruling, kind = why.ruling, need.resource.resource_type
+    reason = ruling.decision, ruling.rule, ruling.acl, why.request.principal, kind
     checked = Checked(
         need=need,
         host=why.request.host,
         decision=ruling.decision,
         ruling=ruling,
-        because=_reason(ruling, why.request.principal, need.resource.resource_type),
+        because=short_reason(*reason),
         elsewhere=why.elsewhere,
         by_host=bool(why.elsewhere),
         missing=why.least,
@@ -185,11 +186,6 @@ def _is_allowed(tried: Tried) -> bool:
     """Whether all checks of a way that can be decided, one at least, allow it."""
     decided = [ruling.decision for ruling in tried.rulings if ruling is not None]
     return bool(decided) and set(decided) == {ALLOWED}
-
-
-def _reason(ruling: Ruling, principal: str, resource_type: str) -> str:
-    acl = ruling.acl
-    return short_reason(ruling.decision, ruling.rule, acl, principal, resource_type)
 
 
 def _doubts(why: Why, checked: Checked) -> Iterator[str]:

@@ -8,12 +8,13 @@ from typing import Final
 
 from aclkit.answer.document import Answer, Command, Part, Sentence, Table, Tone
 from aclkit.answer.rows import as_objects
-from aclkit.kafka.acls.command import command_of, kafka_acls_command, options_of, with_operations
-from aclkit.model.acl import BINDING, Acl
+from aclkit.kafka.acls.command import command_of, options_of, with_operations
+from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import capitalized
 from aclkit.questions.query.can import Can, Checked
 from aclkit.questions.query.names import near_object
+from aclkit.questions.query.why_answer import new_acl_object
 from aclkit.questions.query.words import from_words, hosts_words
 from aclkit.rules.decide.rules import ALLOWED, DENIED
 
@@ -110,7 +111,7 @@ def can_object(asked: Asked) -> dict[str, object]:
             {**access, "doubts": list(each.doubts), "notes": [*_elsewhere([each]), *each.notes]}
             for access, each in zip(accesses, answer.checked, strict=True)
         ],
-        "missing_acls": list(map(_missing_object, answer.missing)),
+        "missing_acls": list(map(new_acl_object, answer.missing)),
         **near_object(answer.unknown),
         "notes": list(asked.covers),
     }
@@ -193,8 +194,3 @@ def commands(acls: list[Acl]) -> Iterator[str]:
             yield "(kafka-acls cannot add it)"
         else:
             yield command_of("add", with_operations(options, [acl.operation for acl in each]))
-
-
-def _missing_object(acl: Acl) -> dict[str, object]:
-    fields = dict(zip(BINDING, acl.binding, strict=True))
-    return {**fields, "text": str(acl), "command": kafka_acls_command(acl)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -83,8 +83,9 @@ def decide_outside(
             rule = partial(
                 decide, settings=asked, semantics=semantics, wildcard_is_last=last.allows
             )
-            groups = _Groups.of(reaching, principals, hosts, settings.super_users, semantics)
-            decided[key] = list(groups.decide(resource, rule, operations))
+            people = _by_principal(reaching, principals, settings.super_users, semantics)
+            places = _alike(hosts, index_hosts({acl.host for acl in reaching}, semantics))
+            decided[key] = list(_decide(resource, people, places.values(), rule, operations))
         for found in decided[key]:
             yield replace(found, resource=resource)
 
@@ -102,53 +103,48 @@ def _reaching(
         yield resource, index.reaching(*resource)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Groups:
-    """Principals that the same ACLs match, each group with these ACLs; and such hosts.
+_Party = tuple[Sequence[str], Sequence[Acl]]
+"""Principals that the same ACLs match, and these."""
+
+
+def _by_principal(
+    acls: Sequence[Acl],
+    principals: Sequence[str],
+    super_users: frozenset[str],
+    semantics: Semantics,
+) -> list[_Party]:
+    """Put principals together that the same ACLs match; super users need none.
 
     ACLs of other principals are not compared. The rule's settings already reflect that these ACLs
     end the default for every principal.
     """
+    by_principal = grouped((acl.principal, acl) for acl in acls)
+    supers = [name for name in principals if name in super_users]
+    others = [name for name in principals if name not in super_users]
+    alike = _alike(others, index_principals(by_principal, semantics))
+    own: list[_Party] = [
+        (names, [acl for text in texts for acl in by_principal[text]])
+        for texts, names in alike.items()
+    ]
+    return [(supers, []), *own] if supers else own
 
-    principals: Sequence[tuple[Sequence[str], Sequence[Acl]]]
-    hosts: Sequence[Sequence[str]]
 
-    @classmethod
-    def of(
-        cls,
-        acls: Sequence[Acl],
-        principals: Sequence[str],
-        hosts: Sequence[str],
-        super_users: frozenset[str],
-        semantics: Semantics,
-    ) -> _Groups:
-        by_principal = grouped((acl.principal, acl) for acl in acls)
-        supers = [name for name in principals if name in super_users]
-        others = [name for name in principals if name not in super_users]
-        alike = _alike(others, index_principals(by_principal, semantics))
-        own = [
-            (names, [acl for text in texts for acl in by_principal[text]])
-            for texts, names in alike.items()
-        ]
-        return cls(
-            principals=[(supers, []), *own] if supers else own,
-            hosts=list(_alike(hosts, index_hosts({a.host for a in acls}, semantics)).values()),
-        )
-
-    def decide(
-        self, resource: Resource, rule: Callable[..., Ruling], operations: frozenset[str] | None
-    ) -> Iterator[Decided]:
-        """Decide one resource for each group of principals, from each group of hosts."""
-        known = OPERATIONS_OF_TYPE[resource.resource_type]
-        for names, acls in self.principals:
-            for operation in [o for o in known if operations is None or o in operations]:
-                by_host: dict[str, Verdict] = {}
-                for group in self.hosts:
-                    request = Request.of(names[0], group[0], operation, resource)
-                    by_host |= dict.fromkeys(group, Verdict.of(rule(acls, request)))
-                yield Decided(
-                    principals=names, resource=resource, operation=operation, by_host=by_host
-                )
+def _decide(
+    resource: Resource,
+    people: Iterable[_Party],
+    places: Collection[Sequence[str]],
+    rule: Callable[..., Ruling],
+    operations: frozenset[str] | None,
+) -> Iterator[Decided]:
+    """Decide one resource for each group of principals, from each group of hosts."""
+    known = OPERATIONS_OF_TYPE[resource.resource_type]
+    for names, acls in people:
+        for operation in [o for o in known if operations is None or o in operations]:
+            by_host: dict[str, Verdict] = {}
+            for hosts in places:
+                request = Request.of(names[0], hosts[0], operation, resource)
+                by_host |= dict.fromkeys(hosts, Verdict.of(rule(acls, request)))
+            yield Decided(principals=names, resource=resource, operation=operation, by_host=by_host)
 
 
 def _alike(names: Sequence[str], index: IdentityIndex) -> dict[tuple[str, ...], list[str]]:

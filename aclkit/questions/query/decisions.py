@@ -6,7 +6,7 @@ read once. Unknown names are decided now, by the ACLs of the same offset.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -105,7 +105,7 @@ def decisions_on(
 ) -> Decisions:
     """Return the decisions for every principal on a resource; see ``access.who_can``."""
     operations = parse_operation(operation, resource.resource_type)
-    asked = _Lookup.of(where, operations, host, decision)
+    asked = _Lookup(where, operations, host, decision)
     kind = resource.resource_type
     if asked.knows_hosts and is_resource(where.tables, where.cluster_id, resource):
         found = asked.ask(_PRINCIPALS_OF, *resource)
@@ -129,7 +129,7 @@ def decisions_of(
     ``narrow`` holds ``resource_type`` and ``resource_name`` as far as they are passed.
     """
     parse_principal(principal)
-    asked = _Lookup.of(where, None, host, decision)
+    asked = _Lookup(where, None, host, decision)
     given = {column: value for column, value in narrow.items() if value is not None}
     which = "".join(f"AND {column} = ? " for column in given)
     if asked.knows_hosts and is_principal(where.tables, where.cluster_id, principal):
@@ -160,36 +160,21 @@ def _written(resource_type: str, names: Iterable[str]) -> list[str]:
     return [str(Resource(resource_type, name)) for name in sorted(names)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Lookup:
     """What every question needs: where, about which state, operations and hosts."""
 
-    connection: Tables
-    run: PublishedRun
-    operations: tuple[str, ...] | None
-    hosts: Set[str]
-    is_one_host: bool
-    knows_hosts: bool
-    decision: str | None
-
-    @classmethod
-    def of(
-        cls, where: Where, only: tuple[str, ...] | None, host: str | None, decision: str | None
-    ) -> _Lookup:
+    def __init__(
+        self, where: Where, only: tuple[str, ...] | None, host: str | None, decision: str | None
+    ) -> None:
         """Find the state that is asked about; ``only`` these operations, or all."""
-        run = deciding_run(where.published, where.cluster_id)
+        self.connection, self.operations, self.decision = where.tables, only, decision
+        self.run = deciding_run(where.published, where.cluster_id)
         known = frozenset(read_hosts(where.tables, where.cluster_id))
         if host is not None and host != ANY_OTHER and host not in known:
             host = parse_host(host)
-        return cls(
-            connection=where.tables,
-            run=run,
-            operations=only,
-            hosts=known if host is None else {host},
-            is_one_host=host is not None,
-            knows_hosts=host is None or host in known,
-            decision=decision,
-        )
+        self.hosts = known if host is None else frozenset({host})
+        self.is_one_host = host is not None
+        self.knows_hosts = host is None or host in known
 
     def ask(self, text: str, *values: str | Sequence[str]) -> list[tuple[str, ...]]:
         """Run one of the statements below for the cluster."""
@@ -211,7 +196,7 @@ class _Lookup:
         return Decisions(
             groups=tuple(found) if self.hosts else (),
             names=tuple(sorted(set(names))) if self.hosts else (),
-            hosts=frozenset(self.hosts),
+            hosts=self.hosts,
             is_in_inventory=is_known,
             decided_by=self.run,
             unknown=() if is_known else unknown_names(
@@ -256,24 +241,14 @@ def _published(asked: _Lookup, pairs: Sequence[_Pairs]) -> Iterable[Alike]:
     for ruleset, operation, host, *ruling in asked.ask(_RULINGS, rulesets):
         rulings.setdefault((ruleset, operation), {})[host] = Verdict(*ruling)
     for each in pairs:
-        lines = [
-            line
-            for operation in asked.operations_of(each.resource_type)
-            for line in asked.lines(operation, *_by_host(rulings, each.ruleset, operation))
-        ]
+        lines: list[Line] = []
+        for operation in asked.operations_of(each.resource_type):
+            named = rulings.get((each.ruleset, operation), {})
+            if ANY_OTHER not in named:
+                expected = f"expected a ruling of ruleset {each.ruleset} on {operation}"
+                raise DataError(f"{expected} in explain_ruling")
+            lines += asked.lines(operation, named, named[ANY_OTHER])
         yield Alike(each.names, _sorted(lines))
-
-
-def _by_host(
-    rulings: Mapping[tuple[str | None, str], Mapping[str, Verdict]],
-    ruleset: str | None,
-    operation: str,
-) -> tuple[Mapping[str, Verdict], Verdict]:
-    """Return how a ruleset rules on an operation: for hosts that it names, and for any other."""
-    named = rulings.get((ruleset, operation), {})
-    if ANY_OTHER not in named:
-        raise DataError(f"expected a ruling of ruleset {ruleset} on {operation} in explain_ruling")
-    return named, named[ANY_OTHER]
 
 
 def _outside(

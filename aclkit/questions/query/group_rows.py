@@ -27,26 +27,17 @@ class Line(NamedTuple):
     rule: str = ""
     acl_id: str | None = None
 
+    @property
+    def ground(self) -> Line:
+        """What lines share whose operations stand together: all but the operation."""
+        return self._replace(operation="")
+
 
 class Alike(NamedTuple):
     """Names of one kind with the same decisions in the whole answer, and their lines, sorted."""
 
     names: Sequence[str]
     lines: Sequence[Line]
-
-
-class Ground(NamedTuple):
-    """What lines share whose operations stand together."""
-
-    hosts: str
-    decision: str
-    rule: str
-    acl_id: str | None
-
-    @classmethod
-    def of(cls, line: Line) -> Ground:
-        """Leave the operation out."""
-        return cls(line.hosts, line.decision, line.rule, line.acl_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +53,7 @@ class Folded:
 
     name: str | None
     operations: tuple[str, ...]
-    ground: Ground
+    ground: Line
     kind: str = ""
     but: tuple[str, ...] = ()
     number: int = 0
@@ -88,11 +79,11 @@ def fold(
     own = []
     for group in groups:
         more = beyond(group.lines, shared[kinds[group.names[0]]])
-        kept = grouped((Ground.of(line), line.operation) for line in more)
+        kept = grouped((line.ground, line.operation) for line in more)
         own += [(name, ground, done) for name in group.names for ground, done in kept.items()]
     own.sort(key=lambda found: found[0])
     parts = ((kind, line, but) for kind, lines in shared.items() for line, but in lines.items())
-    together = grouped(((kind, Ground.of(line), but), line.operation) for kind, line, but in parts)
+    together = grouped(((kind, line.ground, but), line.operation) for kind, line, but in parts)
     return [Folded(name, tuple(done), ground) for name, ground, done in own] + [
         Folded(None, tuple(done), ground, kind, but, len(names[kind]))
         for (kind, ground, but), done in together.items()

@@ -20,11 +20,11 @@ from aclkit.questions.query.lifetimes import (
     lifetimes_reaching,
 )
 from aclkit.questions.query.names import Unknown, unknown_names
-from aclkit.questions.query.why import check_host, parse_request
+from aclkit.questions.query.why import read_question
 from aclkit.rules.decide.rules import Ruling, answers, decide
 from aclkit.rules.patterns.match import is_any_host
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.published import Published, deciding_run, run_settings
+from aclkit.warehouse.published import Published
 from aclkit.warehouse.reader import Tables
 
 LOG_START: Final = "log start"
@@ -104,10 +104,8 @@ def read_history(
 
     The arguments and errors are those of ``explain_why``.
     """
-    request = parse_request(principal, operation, resource, host)
-    run = deciding_run(published, cluster_id)
-    _, semantics = run_settings(run)
-    check_host(request, semantics)
+    asked = principal, operation, resource, host
+    request, run, semantics = read_question(published, cluster_id, *asked)
     timeline = read_timeline(connection, published, run)
     lives = lifetimes_reaching(connection, cluster_id, resource, semantics)
     below = lifetimes_below_star(connection, cluster_id, resource, semantics)

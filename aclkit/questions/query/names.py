@@ -12,6 +12,7 @@ from heapq import nlargest
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER
+from aclkit.model.phrases import listed
 from aclkit.model.principal import split_principal
 from aclkit.model.resource import WORD_OF_TYPE, Resource
 from aclkit.warehouse.reader import Tables
@@ -35,7 +36,7 @@ class Unknown:
 
 def read_principals(tables: Tables, cluster_id: str) -> tuple[str, ...]:
     """Read the principals of a cluster's inventory, sorted."""
-    return tuple(name for (name,) in fetch(tables, _PRINCIPALS + _SORTED, [cluster_id]))
+    return tuple(name for (name,) in fetch(tables, _PRINCIPALS + "ORDER BY ALL", [cluster_id]))
 
 
 def read_hosts(tables: Tables, cluster_id: str) -> tuple[str, ...]:
@@ -45,17 +46,17 @@ def read_hosts(tables: Tables, cluster_id: str) -> tuple[str, ...]:
 
 def read_resources(tables: Tables, cluster_id: str) -> tuple[Resource, ...]:
     """Read the resources of a cluster's inventory, sorted."""
-    return tuple(Resource(*row) for row in fetch(tables, _RESOURCES + _SORTED, [cluster_id]))
+    return tuple(Resource(*row) for row in fetch(tables, _RESOURCES + "ORDER BY ALL", [cluster_id]))
 
 
 def is_principal(tables: Tables, cluster_id: str, name: str) -> bool:
     """Whether the inventory holds a principal."""
-    return bool(fetch(tables, _PRINCIPALS + _ONE_PRINCIPAL, [cluster_id, name]))
+    return bool(fetch(tables, _PRINCIPALS + "AND principal = ? LIMIT 1", [cluster_id, name]))
 
 
 def is_resource(tables: Tables, cluster_id: str, resource: Resource) -> bool:
     """Whether the inventory holds a resource."""
-    return bool(fetch(tables, _RESOURCES + _ONE_RESOURCE, [cluster_id, *resource]))
+    return bool(fetch(tables, _RESOURCES + _ONE, [cluster_id, *resource]))
 
 
 def unknown_names(
@@ -88,7 +89,8 @@ def unknown_note(unknown: Sequence[Unknown]) -> str:
 def not_known(unknown: Sequence[Unknown]) -> str:
     """Write which names are unknown, and which ones the user probably meant."""
     return " ".join(
-        f"{each.name} is not known." + (f" Did you mean {_either(each.near)}?" if each.near else "")
+        f"{each.name} is not known."
+        + (f" Did you mean {listed(each.near, 'or')}?" if each.near else "")
         for each in unknown
     )
 
@@ -99,10 +101,6 @@ def near_object(unknown: Sequence[Unknown]) -> dict[str, object]:
         "not_in_inventory": [each.name for each in unknown],
         "did_you_mean": {each.name: list(each.near) for each in unknown},
     }
-
-
-def _either(names: Sequence[str]) -> str:
-    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def near_principals(asked: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -181,6 +179,4 @@ def _likeness(word: str, name: str) -> float:
 _PRINCIPALS: Final = "SELECT principal FROM principal WHERE cluster_id = ? "
 _HOSTS: Final = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"
 _RESOURCES: Final = "SELECT resource_type, resource_name FROM resource WHERE cluster_id = ? "
-_SORTED: Final = "ORDER BY ALL"
-_ONE_PRINCIPAL: Final = "AND principal = ? LIMIT 1"
-_ONE_RESOURCE: Final = "AND resource_type = ? AND resource_name = ? LIMIT 1"
+_ONE: Final = "AND resource_type = ? AND resource_name = ? LIMIT 1"

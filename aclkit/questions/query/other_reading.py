@@ -14,7 +14,7 @@ from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.brokers import DIFFER, Broker, ranges_by_broker
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics, other_reading
-from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
+from aclkit.questions.query.decide_unlisted import decide_outside
 from aclkit.rules.decide.counterfactual import Case
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.rows import of_host, of_principal
@@ -132,17 +132,13 @@ def decided_otherwise_for(
         }
         for way in (semantics, other)
     )
-    acls = {acl.acl_id: acl for acl in near}
+    acls: dict[str | None, Acl] = {acl.acl_id: acl for acl in near}
     found = OthersOtherwise(preset=preset_of_other(semantics), allowed={}, denied={})
     for asked, verdict in sorted(theirs.items()):
         if verdict.decision != ours[asked].decision:
-            _note(found, asked[0], verdict, acls)
+            them = found.allowed if verdict.decision == ALLOWED else found.denied
+            them.setdefault(asked[0], acls.get(verdict.acl_id))
     return found if found.allowed or found.denied else None
-
-
-def _note(found: OthersOtherwise, principal: str, verdict: Verdict, acls: dict[str, Acl]) -> None:
-    them = found.allowed if verdict.decision == ALLOWED else found.denied
-    them.setdefault(principal, None if verdict.acl_id is None else acls[verdict.acl_id])
 
 
 def _touched(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl, Request
@@ -25,6 +24,7 @@ from aclkit.rules.names.cover import ALL
 from aclkit.rules.patterns.identity import asked_host
 from aclkit.rules.patterns.match import (
     LITERAL,
+    common_start,
     host_can_match,
     host_matches,
     is_any_host,
@@ -68,7 +68,10 @@ def read_own_acls(
     own = naming(request.resource_type)
     is_reached = any(reaches(acl, *request.resource, semantics) for acl in own)
     others = [acl for acl in own if acl.principal == request.principal]
-    others.sort(key=lambda acl: (-_alike(acl, request), acl.pattern, acl.acl_id))
+    name = request.resource_name
+    others.sort(
+        key=lambda acl: (-len(common_start(acl.resource_name, name)), acl.pattern, acl.acl_id)
+    )
     is_consumer = (request.operation, request.resource_type) == ("READ", "TOPIC")
     found = OwnAcls(others=() if is_reached else tuple(others))
     if not is_consumer:
@@ -180,11 +183,6 @@ def _left(here: Sequence[Acl], host: str, semantics: Semantics) -> Iterator[tupl
     for grant in pattern_grants(here, {}, frozenset({host}), semantics):
         if grant.operation == "READ":
             yield grant.acl, grant.extent == ALL
-
-
-def _alike(acl: Acl, request: Request) -> int:
-    pairs = zip(acl.resource_name, request.resource_name, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _pattern(acl: Acl, semantics: Semantics) -> str:

@@ -106,7 +106,8 @@ def _produce(resource: Resource, options: TaskOptions) -> Iterator[Need]:
     if options.transactional_id is not None:
         yield from _transactional(options.transactional_id)
     if options.idempotent:
-        yield _for_request("InitProducerId", CLUSTER)
+        sent = asked_request("InitProducerId", "CLUSTER")
+        yield Need(sent.operation, CLUSTER, sent)
 
 
 def _transact(resource: Resource, options: TaskOptions) -> Iterator[Need]:
@@ -144,11 +145,6 @@ def _transactional(name: str) -> Iterator[Need]:
 
 def _each(resource: Resource, *operations: str) -> Iterator[Need]:
     return (Need(operation, resource) for operation in operations)
-
-
-def _for_request(name: str, resource: Resource) -> Need:
-    sent = asked_request(name, resource.resource_type)
-    return Need(sent.operation, resource, sent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,8 @@ from aclkit.rules.patterns.match import (
     is_any_host,
     principal_matches,
     reaches,
+    reasons_never_to_match,
 )
-from aclkit.rules.patterns.unmatchable import reasons_never_to_match
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings
@@ -182,12 +182,10 @@ def explain_why(
         UsageError: a malformed principal or host, an operation that the type does not have, a
             moment about which nothing is known, or nothing decided.
     """
-    request = parse_request(principal, operation, resource, host)
-    run = deciding_run(published, cluster_id)
+    asked = principal, operation, resource, host
+    request, run, semantics = read_question(published, cluster_id, *asked)
     timeline = read_timeline(connection, published, run)
     found = find_moment(connection, timeline, run, moment)
-    _, semantics = run_settings(run)
-    check_host(request, semantics)
     near = lifetimes_near(connection, cluster_id, resource, found.offset)
     lives = [life for life in near if reaches(life.acl, *resource, semantics)]
     below = lifetimes_below_star(connection, cluster_id, resource, semantics)
@@ -215,11 +213,19 @@ def explain_why(
     )
 
 
-def parse_request(principal: str, operation: str, resource: Resource, host: str | None) -> Request:
-    """Make a request of what a person wrote.
+def read_question(
+    published: Published,
+    cluster_id: str,
+    principal: str,
+    operation: str,
+    resource: Resource,
+    host: str | None,
+) -> tuple[Request, PublishedRun, Semantics]:
+    """Make a request of what a person wrote; the run that decides it, and how that reads ACLs.
 
     Raises:
-        UsageError: a malformed principal or host, or not one operation that the type knows.
+        UsageError: a malformed principal or host, one that stands for others within a range where
+            ranges do not decide, not one operation that the type knows, or nothing decided.
     """
     parse_principal(principal)
     operations = parse_operation(operation, resource.resource_type)
@@ -227,17 +233,11 @@ def parse_request(principal: str, operation: str, resource: Resource, host: str 
         raise UsageError(f"Pass one operation instead of ANY: {', '.join(operations)}.")
     is_symbol = host in (None, ANY_OTHER) or range_of_any_other(str(host))
     where = host or ANY_OTHER if is_symbol else parse_host(str(host))
-    return Request.of(principal, where, operations[0], resource)
-
-
-def check_host(request: Request, semantics: Semantics) -> None:
-    """Refuse a host that stands for others within a range where ranges do not decide.
-
-    Raises:
-        UsageError: it is such a host.
-    """
-    if range_of_any_other(request.host) and not semantics.cidr_hosts:
-        parse_host(request.host)
+    run = deciding_run(published, cluster_id)
+    _, semantics = run_settings(run)
+    if range_of_any_other(where) and not semantics.cidr_hosts:
+        parse_host(where)
+    return Request.of(principal, where, operations[0], resource), run, semantics
 
 
 def _own(connection: Tables, cluster_id: str, why: Why) -> OwnAcls:

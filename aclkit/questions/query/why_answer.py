@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from dataclasses import asdict
 from typing import Final
 
 from aclkit.answer.document import Answer, Command, Heading, Item, Items, Part, Sentence, Table
 from aclkit.answer.rows import as_objects
 from aclkit.kafka.acls.command import kafka_acls_command
-from aclkit.model.acl import Acl
+from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.questions.query import words
 from aclkit.questions.query.history import History, Interval
@@ -23,59 +22,12 @@ from aclkit.rules.decide.requests import Passage
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.warehouse.result_rows import Rows
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhyRow:
-    """One ACL of an answer, its columns in their order; without an ACL the decision alone."""
-
-    decision: str
-    rule: str
-    rank: int | None = None
-    permission_type: str | None = None
-    resource_type: str | None = None
-    resource_name: str | None = None
-    pattern_type: str | None = None
-    pattern_match: str | None = None
-    letters_skipped: int | None = None
-    principal: str | None = None
-    principal_match: str | None = None
-    host: str | None = None
-    host_match: str | None = None
-    operation: str | None = None
-    operation_match: str | None = None
-    beaten_by: int | None = None
-    because: str | None = None
-    decision_without: str | None = None
-    rule_without: str | None = None
-    changes_without: bool | None = None
-    added_offset: int | None = None
-    added_at: datetime | None = None
-    acl_id: str | None = None
-
-    @classmethod
-    def of(cls, answer: Why, part: Taking) -> WhyRow:
-        """Return the row of an ACL that takes part."""
-        return cls(
-            decision=answer.ruling.decision,
-            rule=answer.ruling.rule,
-            rank=part.rank,
-            **asdict(part.acl),
-            pattern_match=part.fit.pattern,
-            letters_skipped=part.fit.skipped,
-            principal_match=part.fit.principal,
-            host_match=part.fit.host,
-            operation_match=part.fit.operation,
-            beaten_by=part.beaten_by,
-            because=part.because,
-            decision_without=part.without.decision,
-            rule_without=part.without.rule,
-            changes_without=part.changes,
-            added_offset=part.life.added_offset,
-            added_at=part.life.added_at,
-        )
-
-
-WHY_COLUMNS: Final = tuple(field.name for field in fields(WhyRow))
+WHY_COLUMNS: Final = (
+    "decision", "rule", "rank", "permission_type", "resource_type", "resource_name", "pattern_type",
+    "pattern_match", "letters_skipped", "principal", "principal_match", "host", "host_match",
+    "operation", "operation_match", "beaten_by", "because", "decision_without", "rule_without",
+    "changes_without", "added_offset", "added_at", "acl_id",
+)  # fmt: skip
 HISTORY_COLUMNS: Final = (
     "as_of", "from_offset", "from_time", "to_offset", "to_time", "decision", "rule", "cause",
     "start_known", "deciding_acl", "acl_id",
@@ -84,9 +36,34 @@ HISTORY_COLUMNS: Final = (
 
 def why_rows(answer: Why) -> Rows:
     """Return a row for each ACL of an answer; without any, the decision alone."""
-    found = [WhyRow.of(answer, part) for part in (*answer.acls, *answer.near)]
-    alone = WhyRow(decision=answer.ruling.decision, rule=answer.ruling.rule)
-    return Rows(WHY_COLUMNS, [tuple(asdict(row).values()) for row in found or [alone]])
+    alone = dict.fromkeys(WHY_COLUMNS) | _decided(answer)
+    found = [_decided(answer) | _part_object(part) for part in (*answer.acls, *answer.near)]
+    return Rows(WHY_COLUMNS, [tuple(map(row.get, WHY_COLUMNS)) for row in found or [alone]])
+
+
+def _decided(answer: Why) -> dict[str, object]:
+    return {"decision": answer.ruling.decision, "rule": answer.ruling.rule}
+
+
+def _part_object(part: Taking) -> dict[str, object]:
+    """Return the columns of an ACL that takes part, in their order."""
+    found = {
+        **asdict(part.acl),
+        "rank": part.rank,
+        "pattern_match": part.fit.pattern,
+        "letters_skipped": part.fit.skipped,
+        "principal_match": part.fit.principal,
+        "host_match": part.fit.host,
+        "operation_match": part.fit.operation,
+        "beaten_by": part.beaten_by,
+        "because": part.because,
+        "decision_without": part.without.decision,
+        "rule_without": part.without.rule,
+        "changes_without": part.changes,
+        "added_offset": part.life.added_offset,
+        "added_at": part.life.added_at,
+    }
+    return {column: found[column] for column in WHY_COLUMNS[2:]}
 
 
 def history_rows(answer: History) -> Rows:
@@ -116,18 +93,14 @@ def _intervals(answer: History) -> Iterator[tuple[object, ...]]:
 
 def why_object(answer: Why) -> dict[str, object]:
     """Return the whole answer as one object."""
-    acls, near = (
-        [_without_decision(WhyRow.of(answer, part)) for part in parts]
-        for parts in (answer.acls, answer.near)
-    )
     least = answer.least
     return {
         "sentence": words.why_sentence(answer),
         **asdict(answer.request),
         **_ruling_object(answer.ruling),
         "as_of": answer.moment.offset,
-        "acls": acls,
-        "near": near,
+        "acls": list(map(_part_object, answer.acls)),
+        "near": list(map(_part_object, answer.near)),
         "near_count": answer.near_count,
         "others": {"count": answer.other_count, "principals": list(answer.others)},
         "other_hosts": [
@@ -144,7 +117,7 @@ def why_object(answer: Why) -> dict[str, object]:
         ],
         "without_denies": _ruling_or_none(answer.without_denies),
         "without_super_users": _ruling_or_none(answer.not_super),
-        "least_acl": None if least is None else _least_object(least),
+        "least_acl": None if least is None else new_acl_object(least),
         "never": list(answer.never),
         **near_object(answer.unknown),
         "notes": [
@@ -156,10 +129,6 @@ def why_object(answer: Why) -> dict[str, object]:
         "own_acls_elsewhere": list(map(_acl_object, answer.own.others)),
         "group_acls": None if answer.own.groups is None else [*map(_acl_object, answer.own.groups)],
     }
-
-
-def _without_decision(row: WhyRow) -> dict[str, object]:
-    return {name: cell for name, cell in asdict(row).items() if name not in ("decision", "rule")}
 
 
 def _unknown(unknown: Sequence[Unknown]) -> list[str]:
@@ -198,9 +167,9 @@ def _acl_object(acl: Acl) -> dict[str, object]:
     return {**asdict(acl), "text": str(acl)}
 
 
-def _least_object(acl: Acl) -> dict[str, object]:
+def new_acl_object(acl: Acl) -> dict[str, object]:
     """Return an ACL that is not there yet: all but the id."""
-    fields = dict(zip(Acl.__slots__[1:], acl.binding, strict=True))
+    fields = dict(zip(BINDING, acl.binding, strict=True))
     return {**fields, "text": str(acl), "command": kafka_acls_command(acl)}
 
 

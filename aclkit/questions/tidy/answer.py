@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from aclkit.answer.document import Answer, Item, Items, Part, Sentence
 from aclkit.answer.rows import as_objects
+from aclkit.kafka.desired.model import Place
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
@@ -23,31 +24,46 @@ _MOST_NAMED: Final = 2
 """Of ACLs that cover one so many are named."""
 
 
-def tidy_answer(proven: Proven) -> Answer:
-    """Return which ACLs can go and which come in their place, with the proof."""
+Places = Mapping[tuple[str, ...], Sequence[Place]]
+"""Where files hold an ACL, by its seven fields."""
+
+
+def tidy_answer(proven: Proven, places: Places) -> Answer:
+    """Return which ACLs can go and which come in their place, with the proof.
+
+    Args:
+        proven: the tidy form.
+        places: where files hold the ACLs, if they are of files.
+    """
     return Answer(
         title="ACLs to remove without changing any decision",
         columns=STEP_COLUMNS,
         rows=_rows(proven),
-        parts=lambda: _parts(proven),
+        parts=lambda: _parts(proven, places),
         besides=lambda: [summary(proven)],
         notes=tuple(_notes(proven)),
         json=lambda: _object(proven),
     )
 
 
-def _parts(proven: Proven) -> Iterator[Part]:
+def _parts(proven: Proven, places: Places) -> Iterator[Part]:
     found = proven.found
     items = [Item(acl_words(acl), "+") for acl in found.added]
     together = grouped((reason_words(step), step.acl) for step in found.steps)
     for reason, (*others, last) in together.items():
-        items += (Item(acl_words(acl), "-") for acl in others)
+        items += (Item(_placed(acl, places), "-") for acl in others)
         number = len(others) + 1
         every = {1: "", 2: "both "}.get(number, f"all {number:,} ")
-        items.append(Item(acl_words(last), "-", [f"{every}{reason}"]))
+        items.append(Item(_placed(last, places), "-", [f"{every}{reason}"]))
     if items:
         yield Items(items)
     yield Sentence(summary(proven), "good")
+
+
+def _placed(acl: Acl, places: Places) -> str:
+    """Write an ACL, and where files hold it."""
+    where = few(map(str, places.get(acl.binding, ())))
+    return f"{acl_words(acl)} ({where})" if where else acl_words(acl)
 
 
 def summary(proven: Proven) -> str:

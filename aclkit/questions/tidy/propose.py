@@ -27,7 +27,13 @@ from aclkit.rules.names.redundancy import covered_names
 from aclkit.rules.names.region import RegionChange, openings
 from aclkit.rules.names.rows import EVERYTHING, RUN, Row, Rules, is_plain, rows_of, start_of
 from aclkit.rules.names.tidy import Reasons, Tidy, no_reasons, tidy
-from aclkit.rules.patterns.match import GLOB, PREFIXED, effective_pattern_type, has_wildcard
+from aclkit.rules.patterns.match import (
+    GLOB,
+    PREFIXED,
+    common_start,
+    effective_pattern_type,
+    has_wildcard,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,9 +115,9 @@ def _of_pair(one: str, other: str) -> set[str]:
     >>> sorted(_of_pair("pay.a1.log", "pay.a2.log"))
     ['pay.*.log', 'pay.a*.log']
     """
-    start = _common_start(one, other).rstrip("*")
+    start = common_start(one, other).rstrip("*")
     rest = [one[len(start) :][::-1], other[len(start) :][::-1]]
-    found = {f"{start}*{_common_start(*rest)[::-1].lstrip('*')}"}
+    found = {f"{start}*{common_start(*rest)[::-1].lstrip('*')}"}
     parts, others = _SEPARATOR.split(one), _SEPARATOR.split(other)
     if len(parts) == len(others) and parts[1::2] == others[1::2]:
         alike = (p if p == q else "*" for p, q in zip(parts, others, strict=True))
@@ -121,15 +127,9 @@ def _of_pair(one: str, other: str) -> set[str]:
 
 def _starts(one: str, other: str) -> set[str]:
     """Return the letters with which two names begin, whole parts of them, and all of them."""
-    start = _common_start(one, other).rstrip("*")
+    start = common_start(one, other).rstrip("*")
     ends = {0, len(start), *(found.end() for found in _SEPARATOR.finditer(start))}
     return {start[:end] for end in ends} - {""}
-
-
-def _common_start(one: str, other: str) -> str:
-    pairs = zip(one, other, strict=False)
-    end = next((at for at, (p, q) in enumerate(pairs) if p != q), min(len(one), len(other)))
-    return one[:end]
 
 
 def _is_glob(name: str) -> bool:

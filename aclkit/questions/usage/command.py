@@ -37,8 +37,7 @@ from aclkit.questions.usage.tables import ACCESS_LOG, UsageTables
 from aclkit.runtime.frame import checkpoint
 from aclkit.runtime.progress import step
 from aclkit.runtime.read_progress import followed, size_of
-from aclkit.warehouse.current_runs import MATERIALIZING, REPLAYING
-from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.job_run import MATERIALIZING, REPLAYING, PublishedRun
 from aclkit.warehouse.run import Run
 
 

@@ -55,7 +55,7 @@ def past_of(
     rows = collect_rows(in_order_of_runs.select(*SETTING_COLUMNS))
     if not rows:
         return None
-    timeline = draw_timeline(ranges, (), head=head)
+    timeline = draw_timeline(ranges, head=head)
     ends = {end for _, end in timeline.jumps}
     times = [
         (offset - (fact == SNAPSHOT), time)

@@ -14,10 +14,16 @@ from aclkit.model.acl import Request
 from aclkit.model.semantics import BrokerSettings
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import ALLOWED, Ruling
-from aclkit.rules.names.compare import GAINED, CellChange, Difference, compare
+from aclkit.rules.names.compare import (
+    GAINED,
+    CellChange,
+    Difference,
+    SemanticsChange,
+    compare,
+    find_semantics_changes,
+)
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
-from aclkit.rules.names.semantics_diff import SemanticsChange, find_semantics_changes
 
 
 class DisagreementError(AclkitError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import chain, product
 from typing import Final
 
 from aclkit.errors import DataError
@@ -147,7 +147,7 @@ class AclIndex:
     def of_type(self, resource_type: str) -> Iterator[Acl]:
         """Yield the ACLs of a resource type."""
         for pattern in self.types.get(resource_type, _NO_PATTERNS).patterns:
-            yield from _members(self.by_pattern[pattern])
+            yield from chain.from_iterable(self.by_pattern[pattern].values())
 
     def _matching(self, resource_type: str, resource_name: str) -> Sequence[_Acls]:
         """Return the ACLs of each pattern that matches a resource; many requests share one."""
@@ -166,7 +166,7 @@ class AclIndex:
         """Return the ACLs of a pattern for changing."""
         pattern = acl.pattern
         if pattern not in affected:
-            members = _members(self.by_pattern.get(pattern, {}))
+            members = chain.from_iterable(self.by_pattern.get(pattern, {}).values())
             affected[pattern] = {member.acl_id: member for member in members}
         return affected[pattern]
 
@@ -194,11 +194,6 @@ def _by_key(acls: Iterable[Acl], semantics: Semantics) -> _Acls:
 def _keys(by_pattern: Mapping[_Pattern, _Acls], patterns: Iterable[_Pattern]) -> Iterator[_Key]:
     for pattern in patterns:
         yield from by_pattern.get(pattern, ())
-
-
-def _members(acls: _Acls) -> Iterator[Acl]:
-    for members in acls.values():
-        yield from members
 
 
 def _key(acl: Acl, semantics: Semantics) -> _Key:

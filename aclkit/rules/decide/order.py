@@ -134,9 +134,9 @@ class Order:
         side = [acl for acl in hits if not acl.is_allow] or hits
         if len(side) < 2:
             return side[0] if side else None
-        return (
-            max(side, key=self._key) if self._is_from_the_end(side[0]) else min(side, key=self._key)
-        )
+        # A broker goes on over its ALLOWs to the last of them.
+        pick = max if side[0].is_allow and self._is_broker else min
+        return pick(side, key=self._key)
 
     def ranked(self, acls: Iterable[Acl]) -> list[Acl]:
         """Sort ACLs that match: whatever stands before would decide in place of the next."""
@@ -180,10 +180,6 @@ class Order:
     @property
     def _is_broker(self) -> bool:
         return self.semantics.deciding_acl == BROKER
-
-    def _is_from_the_end(self, acl: Acl) -> bool:
-        """Whether the last one decides: a broker goes on over its ALLOWs to the last of them."""
-        return acl.is_allow and self._is_broker
 
     def _is_late(self, acl: Acl) -> bool:
         is_wildcard = acl.pattern_type == "LITERAL" and acl.resource_name == "*"
@@ -269,6 +265,18 @@ def _difference(what: str, a: Specificity, b: Specificity) -> str:
     return f"longer literal start of the {what} ({starts[0]} letters, not {starts[1]})"
 
 
+def _identity(
+    name: str, specificity: Callable[[str, Semantics], tuple[int, Specificity]]
+) -> Criterion:
+    """Return the criterion of a principal or host."""
+    return Criterion(
+        name=name,
+        fields=(name,),
+        key=lambda order, text: specificity(text, order.semantics),
+        reason=partial(_name_reason, name, specificity),
+    )
+
+
 def _text(name: str, field_name: str) -> Criterion:
     """Return the criterion of a text where all else is equal."""
     return Criterion(
@@ -296,18 +304,8 @@ _MOST_SPECIFIC: Final = (
         key=lambda order, kind, name: pattern_specificity(kind, name, order.semantics),
         reason=_pattern_reason,
     ),
-    Criterion(
-        name="principal",
-        fields=("principal",),
-        key=lambda order, text: principal_specificity(text, order.semantics),
-        reason=partial(_name_reason, "principal", principal_specificity),
-    ),
-    Criterion(
-        name="host",
-        fields=("host",),
-        key=lambda order, text: host_specificity(text, order.semantics),
-        reason=partial(_name_reason, "host", host_specificity),
-    ),
+    _identity("principal", principal_specificity),
+    _identity("host", host_specificity),
     Criterion(
         name="operation", fields=("operation", "permission_type"), key=_cover, reason=_cover_reason
     ),

@@ -150,14 +150,6 @@ class Asker:
         results = {each.result for each in tried}
         return Passage(request, next(one for one in Result if one in results), tried)
 
-    def request_of(self, check: Check) -> Request | None:
-        """Return a check as a request about one resource, if that is known."""
-        name = {"CLUSTER": CLUSTER_NAME, **self.names}.get(check.resource_type)
-        if name is None or check.of_any:
-            return None
-        resource = Resource(check.resource_type, name)
-        return Request.of(self.principal, self.host, check.operation, resource)
-
     def _try(self, way: Way) -> Tried:
         rulings = tuple(map(self._ruling, way.checks))
         decisions = [ruling.decision if ruling else None for ruling in rulings]
@@ -166,8 +158,11 @@ class Asker:
     def _ruling(self, check: Check) -> Ruling | None:
         if check.of_any:
             return self.decide_any(TypeRequest(self.principal, self.host, *check.access))
-        request = self.request_of(check)
-        return self.decide(request) if request else None
+        name = {"CLUSTER": CLUSTER_NAME, **self.names}.get(check.resource_type)
+        if name is None:
+            return None
+        resource = Resource(check.resource_type, name)
+        return self.decide(Request.of(self.principal, self.host, check.operation, resource))
 
     def _facts(self, way: Way) -> Iterator[str | None]:
         """Yield what speaks against a way's fact. A renewer need not be the owner."""

@@ -6,13 +6,13 @@ to ask about it are names of resources, and of its ACLs nothing counts any more 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.classes import Classes, NameClass, classes_of_hosts, classes_of_principals
 from aclkit.rules.names.cover import covers, is_plainly_covered, near_to
@@ -45,13 +45,8 @@ class Cell(NamedTuple):
 
     def about(self, name: str) -> Request:
         """Ask about one name."""
-        return Request(
-            principal=self.principal.name,
-            host=self.host.name,
-            operation=self.operation,
-            resource_type=self.resource_type,
-            resource_name=name,
-        )
+        resource = Resource(self.resource_type, name)
+        return Request.of(self.principal.name, self.host.name, self.operation, resource)
 
 
 class Defaults(NamedTuple):
@@ -124,7 +119,6 @@ _NONE: Final[ByState] = (frozenset(), frozenset(), frozenset())
 _CLOSED: Final = (False, False)
 
 
-@dataclass(slots=True)
 class CellsOfType:
     """The cells of one resource type.
 
@@ -141,19 +135,7 @@ class CellsOfType:
         near: patterns of cells → those of them that count; None where nothing can differ.
     """
 
-    resource_type: str
-    rows: Mapping[Symbols, Sequence[_Placed]]
-    principals: Classes
-    anybody: ByState
-    is_open: tuple[bool, bool]
-    supers: tuple[frozenset[str], frozenset[str]]
-    budget: Budget
-    is_complete: bool
-    hosts: dict[frozenset[Symbols], Classes] = field(default_factory=dict)
-    near: dict[Patterns, Patterns | None] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, resource_type: str, before: Rules, after: Rules, budget: Budget) -> CellsOfType:
+    def __init__(self, resource_type: str, before: Rules, after: Rules, budget: Budget) -> None:
         """Pick the ACLs of a type, and the classes of principals to ask about.
 
         Where the settings are the same, patterns that share no name with a changed one do not
@@ -179,20 +161,18 @@ class CellsOfType:
             named = {tuple(name) for name in supers[0] | supers[1]}
             principals = classes_of_principals({*rows, *named}, budget)
         affected = (p for p in principals.members if is_wide or p.patterns & changed)
-        return cls(
-            resource_type=resource_type,
-            rows=rows,
-            principals=principals._replace(members=tuple(affected)),
-            anybody=anybody if counts_default else _NONE,
-            is_open=is_open if counts_default else _CLOSED,
-            supers=supers,
-            budget=budget,
-            is_complete=principals.is_complete,
-        )
+        self.resource_type, self.rows = resource_type, rows
+        self.supers, self.budget = supers, budget
+        self.principals = tuple(affected)
+        self.anybody = anybody if counts_default else _NONE
+        self.is_open = is_open if counts_default else _CLOSED
+        self.is_complete = principals.is_complete
+        self.hosts: dict[frozenset[Symbols], Classes] = {}
+        self.near: dict[Patterns, Patterns | None] = {}
 
     def cells(self) -> Iterator[AskedCell]:
         """Yield each cell that a change can affect."""
-        for principal in self.principals.members:
+        for principal in self.principals:
             before, after = (principal.name in names for names in self.supers)
             if not (before and after):
                 defaults = Defaults((before, after), self.is_open)
@@ -239,22 +219,15 @@ def _parts(resource_type: str, before: Rules, after: Rules) -> tuple[_Part, _Par
         {acl.binding: acl for acl in rules.acls if acl.resource_type == resource_type}
         for rules in (before, after)
     )
-    both = _in_both(then, now, before.semantics, after.semantics)
+    both = {*then.keys() & now.keys()}
+    if before.semantics != after.semantics:
+        ways = before.semantics, after.semantics
+        both = {binding for binding in both if reads_alike(then[binding], *ways)}
     return (
         (before.semantics, [acl for binding, acl in then.items() if binding in both]),
         (before.semantics, [acl for binding, acl in then.items() if binding not in both]),
         (after.semantics, [acl for binding, acl in now.items() if binding not in both]),
     )
-
-
-def _in_both(
-    then: Mapping[tuple[str, ...], Acl], now: Iterable[tuple[str, ...]], *ways: Semantics
-) -> Set[tuple[str, ...]]:
-    """Return the bindings of the ACLs that both states have, and take for the same."""
-    both = then.keys() & now
-    if len(set(ways)) == 1:
-        return both
-    return {binding for binding in both if reads_alike(then[binding], *ways)}
 
 
 def _near_to_changed(parts: tuple[_Part, _Part, _Part]) -> tuple[_Part, _Part, _Part]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from aclkit.rules.names.domain import Domain
 from aclkit.rules.names.question import Budget, Found
@@ -18,6 +18,10 @@ from aclkit.rules.names.target import Classifier
 
 LEFT: Final = "left"
 SHARED: Final = "shared"
+_T = TypeVar("_T")
+_MOST_TRIED: Final = 60
+"""So many patterns or ACLs are tried one by one for whether it can be done without them."""
+
 _SHARED: Final = Classifier(2, lambda flags: SHARED if flags == 0b11 else None)
 
 
@@ -83,6 +87,16 @@ def _plain_ends(symbols: Symbols) -> Iterable[int]:
         if len(symbol) > 1:
             return
         yield end + 1
+
+
+def fewest(items: Sequence[_T], is_enough: Callable[[list[_T]], bool]) -> list[_T]:
+    """Drop one after another what is not needed."""
+    kept = list(items)
+    for each in items if len(items) <= _MOST_TRIED else ():
+        fewer = [other for other in kept if other != each]
+        if is_enough(fewer):
+            kept = fewer
+    return kept
 
 
 def near_to(starts: Collection[str]) -> Callable[[str], bool]:

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from aclkit.model.acl import Request
 from aclkit.rules.names.cells import Cell
-from aclkit.rules.names.cover import LEFT, covers, is_plainly_covered
+from aclkit.rules.names.cover import LEFT, covers, fewest, is_plainly_covered
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.overlap_index import OverlapIndex, Who, by_id
 from aclkit.rules.names.rows import Row, Symbols, is_plain, operations_of, operations_to_come
@@ -25,9 +25,6 @@ Counts = Callable[[Row], bool]
 
 _ROUNDS: Final = 8
 """So many names are proposed before all the others that are near get into the question."""
-
-_MOST_TRIED: Final = 60
-"""Of so many ACLs that cover one together, each is tried for whether it can be done without."""
 
 
 class Left(NamedTuple):
@@ -221,9 +218,10 @@ def _fewest(
     operations: Iterable[str], views: Sequence[View], by: Mapping[Row, None]
 ) -> tuple[Row, ...]:
     """Drop one after another what is not needed to leave nothing."""
+
+    def is_enough(few: list[Row]) -> bool:
+        counts = set(few).__contains__
+        return all(view.left(o, counts).is_nothing for o in operations for view in views)
+
     kept = sorted(by, key=by_id)
-    for each in tuple(kept) if 1 < len(kept) <= _MOST_TRIED else ():
-        fewer = {other for other in kept if other is not each}
-        if all(view.left(o, fewer.__contains__).is_nothing for o in operations for view in views):
-            kept.remove(each)
-    return tuple(kept)
+    return tuple(fewest(kept, is_enough) if len(kept) > 1 else kept)

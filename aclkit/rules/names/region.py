@@ -10,7 +10,7 @@ only its shortest name is certain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -19,14 +19,11 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.rules.names.cells import AFTER, BEFORE, BOTH, Defaults
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import GAINED, CellChange, Difference, changes_between
-from aclkit.rules.names.cover import SHARED
+from aclkit.rules.names.cover import SHARED, fewest
 from aclkit.rules.names.domain import Domain, domain_of
 from aclkit.rules.names.question import Budget, Found
 from aclkit.rules.names.rows import EVERYTHING, Symbols
 from aclkit.rules.names.target import Classifier
-
-_MOST_TRIED: Final = 60
-"""So many patterns are tried one by one for whether a region can do without them."""
 
 
 class Region(NamedTuple):
@@ -87,8 +84,8 @@ class _Teller:
         if within is None or (within and not self._is_within(pattern, within)):
             return Region(pattern, (), (), shortest, is_exact=False)
         if within:
-            within = _fewest(within, lambda few: self._is_within(pattern, few))
-        but = _fewest(but, lambda few: self._is_exact(pattern, within, few))
+            within = fewest(within, lambda few: self._is_within(pattern, few))
+        but = fewest(but, lambda few: self._is_exact(pattern, within, few))
         return Region(pattern, tuple(within), tuple(but), shortest, is_exact=True)
 
     def _winning(self) -> list[Symbols]:
@@ -160,18 +157,6 @@ def _aim(defaults: Defaults, kind: str, aim: int) -> Classifier:
     return Classifier(change.size + _MORE, sort)
 
 
-def _fewest(
-    patterns: Sequence[Symbols], is_enough: Callable[[list[Symbols]], bool]
-) -> list[Symbols]:
-    """Drop one after another what is not needed."""
-    kept = list(patterns)
-    for each in list(patterns) if len(patterns) <= _MOST_TRIED else ():
-        fewer = [other for other in kept if other != each]
-        if is_enough(fewer):
-            kept = fewer
-    return kept
-
-
 class Party(NamedTuple):
     """Principals, hosts and operations: every combination of them is meant."""
 
@@ -240,16 +225,11 @@ def _opening(changes: Sequence[CellChange], regions: tuple[Region, ...]) -> Regi
     return RegionChange(
         kind=first.kind,
         resource_type=first.cell.resource_type,
-        parties=tuple(parties(_cell_of(change) for change in changes)),
+        parties=tuple(parties(change.cell[1:] for change in changes)),
         change=first,
         cells=len(changes),
         regions=regions,
     )
-
-
-def _cell_of(change: CellChange) -> tuple[NameClass, NameClass, str]:
-    cell = change.cell
-    return cell.principal, cell.host, cell.operation
 
 
 def parties(cells: Iterable[tuple[NameClass, NameClass, str]]) -> list[Party]:

@@ -12,7 +12,7 @@ from aclkit.model.acl_words import quoted, type_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.phrases import few, listed, number_of
 from aclkit.rules.names.classes import NameClass
-from aclkit.rules.names.compare import GAINED, LOST, Difference
+from aclkit.rules.names.compare import GAINED, LOST, Difference, SemanticsChange
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.region import Party, Region, RegionChange, fold
 from aclkit.rules.names.rows import (
@@ -26,7 +26,6 @@ from aclkit.rules.names.rows import (
     is_plain,
     range_of,
 )
-from aclkit.rules.names.semantics_diff import SemanticsChange
 
 _WILDCARDS: Final = {ONE: "?", ONE_BUT_COLON: "?", ONE_BUT_STAR: "?", RUN: "*", RUN_BUT_COLON: "*"}
 _FEW: Final = 3

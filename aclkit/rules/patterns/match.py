@@ -1,18 +1,27 @@
-"""Does one pattern match one name, and which of two is the more specific? The specification.
+"""Does one pattern match one name, which of two is more specific, and can one ever match?
 
-Every index is compared with it. No regular expression is ever built from a pattern: patterns come
-from strangers. Specificity is KIP-1042's, the fewest skipped letters, made total.
+The specification, which every index is compared with. No regular expression is ever built from a
+pattern: patterns come from strangers. Specificity is KIP-1042's, the fewest skipped letters, made
+total.
+
+Sources of what no request can meet: Topic.validate (names of topics), Resource.CLUSTER_NAME,
+AclEntry.supportedOperations, InetAddress.getHostAddress (hosts), KafkaPrincipal (principals).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import re
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Final, NamedTuple
 
 from aclkit.model.acl import ANY_OTHER, Acl
-from aclkit.model.cidr import Range, is_any_other, parse_range, range_of_any_other
+from aclkit.model.cidr import Range, has_unknown_zone, is_any_other, parse_range, range_of_any_other
 from aclkit.model.glob import glob_matches, is_universal
 from aclkit.model.host import canonical_host
+from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
+from aclkit.model.resource import CLUSTER_NAME
 from aclkit.model.semantics import Semantics
 
 LITERAL, PREFIXED, GLOB = "LITERAL", "PREFIXED", "GLOB"
@@ -21,6 +30,12 @@ LITERAL, PREFIXED, GLOB = "LITERAL", "PREFIXED", "GLOB"
 def has_wildcard(text: str) -> bool:
     """Whether a part of a principal, or a host, is a glob: GlobPrincipal.hasGlob."""
     return not text or "*" in text or "?" in text
+
+
+def common_start(one: str, other: str) -> str:
+    """Return the letters with which two names begin."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return "".join(letter for letter, _ in pairs)
 
 
 def effective_pattern_type(pattern_type: str, semantics: Semantics) -> str:
@@ -256,3 +271,83 @@ def _glob(text: str) -> Specificity:
             star_in_run = False
     start = letters if literal_start < 0 else literal_start
     return Specificity(-letters, stars, -questions, -start)
+
+
+LONGEST_TOPIC_NAME: Final = 249
+
+IS_MALFORMED: Final = "the host is not a valid range"
+SLEEPS: Final = "the host is a range, which the brokers do not read"
+
+_ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9._-]")
+_NO_TOPIC: Final = ("", ".", "..")
+
+
+def reasons_never_to_match(acl: Acl, semantics: Semantics) -> Iterator[str]:
+    """Yield each reason why no request can meet an ACL."""
+    operations = OPERATIONS_OF_TYPE.get(acl.resource_type)
+    if operations is None:
+        yield f"no request has a resource of the type {acl.resource_type}"
+    if reason := _name_reason(acl, semantics):
+        yield reason
+    covered = (coverage(acl.operation, acl.permission_type, each) for each in operations or ())
+    if operations is not None and all(cover is None for cover in covered):
+        yield f"no request on a {acl.resource_type} has operation {acl.operation}"
+    if split_principal(acl.principal) is None:
+        yield f"principal {acl.principal!r} has no colon between type and name"
+    if reason := _host_reason(acl, semantics):
+        yield reason
+
+
+def can_match(acl: Acl, semantics: Semantics) -> bool:
+    """Whether some request could meet an ACL."""
+    return next(reasons_never_to_match(acl, semantics), None) is None
+
+
+def _host_reason(acl: Acl, semantics: Semantics) -> str | None:
+    if host_can_match(acl.host, semantics):
+        return None
+    if is_malformed_range(acl.host, semantics):
+        return IS_MALFORMED
+    meant = parse_range(acl.host)
+    if meant is not None and meant.first > meant.last:
+        return f"host {acl.host!r} contains no address, because no range contains 0.0.0.0"
+    if meant is not None or has_unknown_zone(acl.host):
+        return SLEEPS
+    canonical = canonical_host(acl.host)
+    if canonical is None:
+        return f"host {acl.host!r} is not an IP address, and brokers compare only addresses"
+    return f"brokers write host {acl.host!r} as {canonical!r} and compare hosts as text"
+
+
+def _name_reason(acl: Acl, semantics: Semantics) -> str | None:
+    if acl.resource_type == "TOPIC":
+        return _topic_reason(acl, semantics)
+    if acl.resource_type == "CLUSTER" and not pattern_matches(
+        acl.pattern_type, acl.resource_name, CLUSTER_NAME, semantics
+    ):
+        return f"the pattern does not match {CLUSTER_NAME}, the name of every cluster resource"
+    is_name = acl.pattern_type == LITERAL and acl.resource_name != "*"
+    if acl.resource_type == "USER" and is_name and split_principal(acl.resource_name) is None:
+        return f"USER {acl.resource_name!r} has no colon, and requests name users as User:NAME"
+    return None
+
+
+def _topic_reason(acl: Acl, semantics: Semantics) -> str | None:
+    """Return why no topic can have a name that the pattern matches (Topic.validate), or None."""
+    name = acl.resource_name
+    kind = effective_pattern_type(acl.pattern_type, semantics)
+    if kind == LITERAL and name == "*":
+        return None
+    letters = name.replace("*", "").replace("?", "") if kind == GLOB else name
+    illegal = _ILLEGAL.search(letters)
+    if illegal:
+        return f"topic names cannot contain {illegal.group()!r}{_glob_hint(illegal.group(), kind)}"
+    shortest = len(name) - name.count("*") if kind == GLOB else len(name)
+    if shortest > LONGEST_TOPIC_NAME:
+        return f"topic names have at most {LONGEST_TOPIC_NAME} characters"
+    is_one_name = kind == LITERAL or (kind == GLOB and name == letters and name)
+    return f"no topic can have the name {name!r}" if is_one_name and name in _NO_TOPIC else None
+
+
+def _glob_hint(illegal: str, kind: str) -> str:
+    return f", which is not a wildcard in a {kind} pattern" if illegal in "*?" else ""

@@ -27,8 +27,7 @@ from aclkit.rules.decide.rules import answers
 from aclkit.rules.names.classes import classes_of_hosts, classes_of_principals
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import of_host, of_principal
-from aclkit.rules.patterns.match import reaches
-from aclkit.rules.patterns.unmatchable import can_match
+from aclkit.rules.patterns.match import can_match, reaches
 from tests.audit.findings.auditing import audit_of, subjects
 from tests.factories import acl
 from tests.fuzz.mutants import each

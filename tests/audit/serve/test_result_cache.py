@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from aclkit.audit.serve import drawings, result_cache
+from aclkit.audit.serve import drawings
+from aclkit.audit.serve import snapshot as snapshots
 from aclkit.audit.serve.answers import PAGES, Answers
-from aclkit.audit.serve.result_cache import CachedTables, ResultCache
-from aclkit.audit.serve.snapshot import LatestSnapshot, Reading
+from aclkit.audit.serve.snapshot import CachedTables, LatestSnapshot, Reading, ResultCache
 from aclkit.questions.query import names
 from tests.questions.query import small_warehouse as small
 
@@ -31,7 +31,7 @@ def snapshot(warehouse):
 
 
 def test_what_was_made_is_not_made_again_and_what_was_not_asked_for_longest_goes(monkeypatch):
-    monkeypatch.setattr(result_cache, "MOST_KEPT", 10)
+    monkeypatch.setattr(snapshots, "MOST_KEPT", 10)
     made = []
 
     def ask(key):
@@ -45,7 +45,7 @@ def test_what_was_made_is_not_made_again_and_what_was_not_asked_for_longest_goes
 
 
 def test_what_is_larger_than_half_of_it_all_drives_nothing_out(monkeypatch):
-    monkeypatch.setattr(result_cache, "_LARGEST", 5)
+    monkeypatch.setattr(snapshots, "_LARGEST", 5)
     kept = ResultCache()
     assert kept.kept("small", lambda: "12345") == "12345"
     assert kept.kept("large", lambda: "123456") == "123456"

@@ -165,6 +165,12 @@ def test_terraform_says_one_resource_for_each_acl():
     assert lines[-1].startswith("# the provider cannot write")
 
 
+def test_terraform_leaves_out_a_name_that_its_language_would_change():
+    lines, unsaid = render_terraform([one := acl("e\u0301"), acl("\u00e9", principal="User:b")])
+    assert unsaid == [one]
+    assert sum(line.startswith("resource ") for line in lines) == 1
+
+
 def test_an_acl_that_is_there_twice_is_one_resource_of_terraform():
     lines, _ = render_terraform([acl(acl_id="1"), acl(acl_id="2")])
     assert sum("resource " in line for line in lines) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aclkit.kafka.authorizer import Action, Endpoint, RequestContext, ServerInfo
+from aclkit.kafka.authorizer.requests import Action, Endpoint, RequestContext, ServerInfo
 from aclkit.kafka.principals.principal import KafkaPrincipal
 from aclkit.model.acl import Request
 

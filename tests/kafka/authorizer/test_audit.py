@@ -6,7 +6,6 @@ import logging
 
 import pytest
 
-from aclkit.kafka.authorizer import Authorizer
 from aclkit.kafka.authorizer.audit import (
     BROKER_FORMAT,
     LOGGER,
@@ -16,6 +15,7 @@ from aclkit.kafka.authorizer.audit import (
     request_name,
     standard_acl,
 )
+from aclkit.kafka.authorizer.authorizer import Authorizer
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.rules.decide.rules import Ruling
 from tests.factories import acl

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.errors import UsageError
-from aclkit.kafka.authorizer import AuthorizationResult, Authorizer
+from aclkit.kafka.authorizer.authorizer import Authorizer
+from aclkit.kafka.authorizer.requests import AuthorizationResult
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.rules.decide.index import AclIdError
 from tests import strategies as small

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aclkit.errors import UsageError
-from aclkit.kafka.authorizer import Authorizer
+from aclkit.kafka.authorizer.authorizer import Authorizer
 from aclkit.model.acl import TypeRequest
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings, Semantics
 from aclkit.rules.decide.any_of_type import TooHardError, authorize_any, reads_as_kafka

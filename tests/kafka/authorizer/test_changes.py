@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from aclkit.kafka.authorizer import AclCreateResult, Authorizer, MemoryStore
 from aclkit.kafka.authorizer import changes as planned
+from aclkit.kafka.authorizer.authorizer import Authorizer
 from aclkit.kafka.authorizer.errors import (
     AuthorizerClosedError,
     AuthorizerNotReadyError,
@@ -16,7 +16,8 @@ from aclkit.kafka.authorizer.errors import (
     PolicyViolationError,
     ReadOnlyError,
 )
-from aclkit.kafka.authorizer.state import Loaded
+from aclkit.kafka.authorizer.requests import AclCreateResult
+from aclkit.kafka.authorizer.state import Loaded, MemoryStore
 from aclkit.model.filter import (
     AccessControlEntryFilter,
     AclBindingFilter,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.kafka.authorizer import Authorizer
+from aclkit.kafka.authorizer.authorizer import Authorizer
 from aclkit.model.semantics import KAFKA
 from tests.factories import request
 from tests.kafka.authorizer.asking import action, context

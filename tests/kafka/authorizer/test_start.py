@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from aclkit.errors import SurroundingsError, UsageError
-from aclkit.kafka.authorizer import Authorizer
+from aclkit.kafka.authorizer.authorizer import Authorizer
 from aclkit.kafka.authorizer.errors import AuthorizerClosedError, AuthorizerNotReadyError
 from aclkit.kafka.authorizer.state import Loaded
 from aclkit.model.semantics import KAFKA, BrokerSettings

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from aclkit.kafka.authorizer import Authorizer
+from aclkit.kafka.authorizer.authorizer import Authorizer
 from aclkit.model.filter import AclBindingFilter, ResourcePatternFilter
 from tests.factories import acl
 from tests.kafka.authorizer.asking import action, context, results

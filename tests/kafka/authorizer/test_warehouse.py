@@ -7,8 +7,8 @@ import json
 import pytest
 
 from aclkit.errors import UsageError
-from aclkit.kafka.authorizer import over_warehouse
 from aclkit.kafka.authorizer.errors import AuthorizerNotReadyError, ReadOnlyError
+from aclkit.kafka.authorizer.warehouse import over_warehouse
 from aclkit.model.acl import Request
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.warehouse.duck import connect

@@ -317,6 +317,7 @@ def test_other_texts_are_not_held(text):
     assert not CSV.holds(document(text))
 
 
+@pytest.mark.slow
 def test_twenty_megabytes_take_seconds_and_a_few_hundred_megabytes():
     row = "User:svc-{},Topic,PREFIXED,team-{}.orders.of.the.year.v{},Read,Allow,*\n"
     text = MANAGER + "".join(row.format(n % 900, n % 7_000, n) for n in range(290_000))

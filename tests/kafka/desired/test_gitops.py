@@ -114,6 +114,13 @@ def test_a_state_file_gives_the_acls_of_its_users_and_a_note_on_its_star():
     assert "lines 8, 36" in part.notes[0]
 
 
+def test_lines_may_end_as_on_windows():
+    text = text_of("by-hand/kafka-gitops-state.yaml").replace("\n", "\r\n")
+    part = state(text)
+    assert bindings_of(part) == rows_of("by-hand/acls.tsv")
+    assert "lines 8, 36" in part.notes[0]
+
+
 def test_a_quoted_star_gives_the_same_without_note():
     text = text_of("by-hand/kafka-gitops-state.yaml").replace("\n  *:", '\n  "*":')
     part = state(text)
@@ -212,7 +219,7 @@ def test_acls_of_a_service_need_a_principal_of_their_own():
     text = "services: {mill: {type: application, principal: 'User:m', produces: [a]}}\n"
     custom = f"customServiceAcls: {{mill: {{own: {CUSTOM}}}}}\n"
     (problem,) = state(text + custom).problems
-    assert problem.text == "principal is missing. Write it: a text"
+    assert problem.text == "principal is missing. Write a text"
     part = state(text + custom.replace("{name", "{principal: 'User:other', name"))
     assert [acl.acl.principal for acl in part.acls] == ["User:m", "User:other"]
 
@@ -290,6 +297,8 @@ def test_settings_that_stay_in_the_file_are_read():
         "customUserAcls: {}\n",
         "users:\n  a:\n    principal: User:a\n",
         "users:\n  a:\n    roles:\n      - reader\n",
+        "users:\n  a:\n    roles: [reader]\n",
+        '{\n  "customUserAcls": {}\n}',
         "services:\n  a:\n    type: kafka-streams\n",
         "settings:\n  topics: {}\n  files:\n    users: a.yaml\n",
         "customServiceAcls:\n\tbroken",
@@ -297,6 +306,7 @@ def test_settings_that_stay_in_the_file_are_read():
 )
 def test_a_state_file_is_held(text):
     assert holds_state(Document("f", text))
+    assert holds_state(Document("f", text.replace("\n", "\r\n")))
 
 
 @pytest.mark.parametrize(
@@ -305,6 +315,7 @@ def test_a_state_file_is_held(text):
         "services:\n  web:\n    image: nginx\n",
         "apiVersion: v1\nkind: User\nusers:\n- name: a\n  principal: User:a\n",
         "topics:\n  a: {}\n",
+        "kind: ConfigMap\ndata:\n  state.yaml: |\n    customUserAcls:\n      a: {}\n",
         "",
     ],
 )

@@ -13,8 +13,7 @@ from aclkit.kafka.acls.common import is_common
 from aclkit.kafka.acls.strimzi import render_kafka_users
 from aclkit.kafka.desired.kafka_user import FORMATS, read
 from aclkit.kafka.desired.kubernetes import holds_resources as holds
-from aclkit.kafka.desired.model import Document, Owner, Place
-from aclkit.kafka.desired.user_operator import operator_removes
+from aclkit.kafka.desired.model import Document
 from tests.factories import acl
 from tests.kafka.desired.yaml_files import bindings_of, document_of, problems_of, rows_of
 from tests.names import NASTY
@@ -52,6 +51,14 @@ def test_the_acls_of_users_are_those_that_strimzis_own_classes_read():
     assert (part.reach, part.form, part.problems) == ("owners", "strimzi", [])
     assert {each.cluster for each in part.acls} == {"village"}
     assert part.unread == {"ConfigMap": 1}
+
+
+def test_lines_may_end_as_on_windows():
+    text = document_of("strimzi/users.yaml").text.replace("\n", "\r\n")
+    assert holds(Document("f", text))
+    part = read_text(text)
+    assert bindings_of(part) == rows_of("strimzi/users.tsv")
+    assert part.acls[0].place.line == 9
 
 
 def test_each_acl_has_the_line_of_its_operation():
@@ -170,7 +177,9 @@ def test_other_kinds_are_passed_over_and_those_that_stand_for_acls_are_counted()
         ("apiextensions.k8s.io/v1", "CustomResourceDefinition", "{names: {kind: KafkaUser}}"),
         ("v1", "Secret", "{}"),
         ("v1", "ConfigMap", '{a: "apiVersion: kafka.strimzi.io/v1\\nkind: KafkaUser"}'),
-        ("kubernetes.crossplane.io/v1", "Object", "{manifest: {kind: KafkaUser}}"),
+        ("kubernetes.crossplane.io/v1", "Object", "{m: {apiVersion: a/v1, kind: KafkaUser}}"),
+        ("access.strimzi.io/v1", "KafkaAccess", "{user: {kind: KafkaUser, name: a}}"),
+        ("kustomize.config.k8s.io/v1beta1", "Kustomization", "{target: {kind: KafkaUser}}"),
         ("kafka.banzaicloud.io/v1", "KafkaUser", "{}"),
         ("cluster.redpanda.com/v1alpha2", "User", "{}"),
         ("aiven.io/v1alpha1", "KafkaNativeACL", "{}"),
@@ -187,6 +196,7 @@ def test_other_kinds_are_passed_over_and_those_that_stand_for_acls_are_counted()
     assert part.unread == {
         "ConfigMap": 1,
         "Object": 1,
+        "Kustomization": 1,
         "KafkaUser of kafka.banzaicloud.io": 1,
         "User of cluster.redpanda.com": 1,
         "KafkaNativeACL of aiven.io": 1,
@@ -321,6 +331,8 @@ def test_messages_hold_no_long_texts_of_the_file():
     "text",
     [
         "kind: Service\n",
+        "#!/bin/sh\nkubectl apply -f - <<EOF\nkind: KafkaUser\nEOF\n",
+        'resource "kubectl_manifest" "a" {\n  yaml_body = <<EOF\nkind: KafkaUser\nEOF\n}\n',
         "data: {a: b}\n",
         '{"resource_changes": [{"apiVersion": "kafka.strimzi.io/v1", "kind": "KafkaUser"}]}',
         "User:a,Topic,LITERAL\n",
@@ -350,27 +362,6 @@ def test_a_file_is_held_by_its_content_a_broken_one_too(text):
 
 def test_a_misspelt_kind_of_strimzis_is_refused():
     assert problems_of(read_text("apiVersion: kafka.strimzi.io/v1\nknid: KafkaUser\n"))
-
-
-def principals(*names):
-    return [acl("t", principal=name, acl_id="") for name in names]
-
-
-def test_an_operator_removes_acls_of_users_without_kafka_user():
-    owner = Owner(("User:mill", "User:CN=mill"), Place("f", 1))
-    acls = principals("User:mill", "User:CN=mill", "User:stranger", "User:CN=stranger")
-    assert [each.principal for each in operator_removes([owner], acls)] == [
-        "User:stranger",
-        "User:CN=stranger",
-    ]
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["User:*", "User:ANONYMOUS", "User:CN=ANONYMOUS", "Group:a", "User:CN=a,O=b", "User:O=b,CN=a"],
-)
-def test_an_operator_leaves_acls_of_other_principals(name):
-    assert not operator_removes([], principals(name))
 
 
 def hostile():

@@ -8,7 +8,7 @@ from itertools import count
 
 import pytest
 
-from aclkit.kafka.desired.plan_effect import absent_after, during, plan_effects
+from aclkit.kafka.desired.plan_effect import absent_after, plan_effects
 from aclkit.kafka.desired.terraform_plan import read_plan
 from tests.kafka.desired.terraform_files import (
     acl,
@@ -171,8 +171,12 @@ def check(changes, steps, initial):
     by_binding = {each.acl.binding: row(each.acl) for each in effects}
     after = {by_binding[each] for each in absent_after(effects)}
     assert after == lost
-    moments = {by_binding[each] for each in during(changes)}
-    assert moments | after == outcomes.ever_absent & initial
+    replaced = {
+        by_binding[each.deletes.binding]
+        for each in changes
+        if each.deletes and each.creates and not each.is_create_first
+    }
+    assert replaced | after == outcomes.ever_absent & initial
 
 
 @pytest.mark.parametrize("seed", range(PLANS))

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from aclkit.kafka.authorizer import Authorizer
+from aclkit.kafka.authorizer.authorizer import Authorizer
 from aclkit.model.filter import AclBindingFilter, ResourcePatternFilter
 from aclkit.model.semantics import KIP_1042
 from tests.factories import acl, request

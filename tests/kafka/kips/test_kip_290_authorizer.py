@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.kafka.authorizer import Authorizer
+from aclkit.kafka.authorizer.authorizer import Authorizer
 from aclkit.model.filter import AclBindingFilter, ResourcePatternFilter
 from aclkit.model.semantics import KAFKA, KIP_1042
 from tests.factories import acl

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from dataclasses import fields
 
-from aclkit.kafka.authorizer import Action, Authorizer, Endpoint, RequestContext, ServerInfo, audit
+from aclkit.kafka.authorizer import audit
+from aclkit.kafka.authorizer.authorizer import Authorizer
+from aclkit.kafka.authorizer.requests import Action, Endpoint, RequestContext, ServerInfo
 from aclkit.model.filter import AclBindingFilter, ResourcePatternFilter
 from tests.factories import acl
 from tests.kafka.authorizer.asking import action, answer, context, results

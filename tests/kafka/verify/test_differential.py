@@ -9,7 +9,7 @@ from itertools import islice
 
 import pytest
 
-from aclkit.kafka.verify.refusals import Refusals
+from aclkit.kafka.verify.compare import Refusals
 from aclkit.model.acl import Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA

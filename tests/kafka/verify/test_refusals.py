@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.kafka.verify.refusals import Refusals
+from aclkit.kafka.verify.compare import Refusals
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.rules.decide.rules import decide
 from tests.factories import acl, request

@@ -11,17 +11,19 @@ import pyarrow as pa
 
 from aclkit.model.acl import Acl
 from aclkit.pipeline.explain import rows, tables
-from aclkit.pipeline.explain.pairing import pair_up
+from aclkit.pipeline.explain.pairing import cut, pair_up
 from aclkit.pipeline.explain.prepared import Matched, Prepared, Resources, prepare
 from aclkit.pipeline.explain.rulings import Ruler
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.explain.slices import cut
 from aclkit.warehouse.schemas import TABLES
 from tests.pipeline.explain import oracle
 from tests.pipeline.explain.memory import Memory
 
 Rows = dict[str, list[tuple[Any, ...]]]
 """Table → its rows, lists as tuples."""
+
+DECIDED = ("explain_pair", "explain_class_pair", "ruleset_group", "ruleset", "explain_ruling")
+"""The tables that deciding writes."""
 
 
 def decided(scope: Scope, acls: Sequence[Acl], *, allow_everyone: bool = False) -> Memory:

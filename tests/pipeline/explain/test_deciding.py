@@ -10,7 +10,7 @@ import pytest
 from aclkit.errors import DataError
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.pipeline.explain import deciding, ranked_acls, tables
-from aclkit.pipeline.explain.deciding import DECIDED, Written, decide
+from aclkit.pipeline.explain.deciding import Written, decide
 from aclkit.pipeline.explain.engines import InThisProcess
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.plan import Plan
@@ -20,7 +20,7 @@ from aclkit.warehouse.table_files import read_files
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
 from tests.factories import acl
 from tests.pipeline.explain import oracle
-from tests.pipeline.explain.decided import acl_table, decided
+from tests.pipeline.explain.decided import DECIDED, acl_table, decided
 from tests.pipeline.explain.frames import scope_of
 
 ACLS = [

@@ -17,7 +17,7 @@ import pytest
 from aclkit.errors import SurroundingsError
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.pipeline.explain import engines
-from aclkit.pipeline.explain.deciding import DECIDED, decide
+from aclkit.pipeline.explain.deciding import decide
 from aclkit.pipeline.explain.engines import (
     InProcesses,
     InSpark,
@@ -31,7 +31,7 @@ from aclkit.warehouse.damage import is_of_spark
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import read_files
-from tests.pipeline.explain.decided import acl_table
+from tests.pipeline.explain.decided import DECIDED, acl_table
 from tests.pipeline.explain.frames import scope_of
 from tests.pipeline.explain.test_against_rules import random_acls
 from tests.pipeline.explain.units import Killed, Refused, Slow, Sums

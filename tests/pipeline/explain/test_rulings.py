@@ -10,8 +10,9 @@ import pytest
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.pipeline.explain.pairing import TYPES, pair_up
+from aclkit.pipeline.explain.pairing import pair_up
 from aclkit.pipeline.explain.prepared import prepare
+from aclkit.pipeline.explain.ranked_acls import TYPES
 from aclkit.pipeline.explain.rulings import ANY_HOST, NO_ACL, Ruler
 from tests.factories import acl
 from tests.pipeline.explain.decided import acl_table, matched

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from aclkit.pipeline.explain.pairing import cut
 from aclkit.pipeline.explain.prepared import prepare
-from aclkit.pipeline.explain.slices import cut
 from tests.factories import acl
 from tests.pipeline.explain.decided import acl_table, matched
 from tests.pipeline.explain.frames import scope_of

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from aclkit.pipeline.replay.engine import Offsets, OfSnapshots, Origin, Withdrawn
+from aclkit.pipeline.replay.conditions import Offsets, OfSnapshots, Origin, Withdrawn
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
 from aclkit.pipeline.replay.on_spark.engine import OnSpark

@@ -15,8 +15,7 @@ from aclkit.model.facts import (
     REGISTER_BROKER,
     SNAPSHOT,
 )
-from aclkit.pipeline.replay.engine import OfSnapshots, Withdrawn
-from aclkit.pipeline.replay.facts import once, raise_failures, refuse_conflicts
+from aclkit.pipeline.replay.conditions import OfSnapshots, Withdrawn
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import COMMITTED, Marker, Span
 from tests.pipeline.replay.frames import (
@@ -63,7 +62,7 @@ def test_the_ranges_among_source_rows_are_collected_once_each(engine):
 def test_a_source_that_could_not_be_read_is_raised_as_what_it_was(engine, error):
     failure = {"kind": FAILURE, "fact": error.__name__, "reason": "why"}
     with pytest.raises(error, match="why"):
-        raise_failures(engine, source_rows(engine, *ROWS, failure))
+        engine.raise_failures(source_rows(engine, *ROWS, failure))
 
 
 def test_records_from_where_a_higher_epoch_wrote_do_not_stand(engine):
@@ -128,7 +127,7 @@ def test_a_known_time_that_is_quarters_of_an_hour_off_is_that_of_the_source(engi
 
 def test_of_facts_that_several_sources_say_one_is_kept(engine):
     twice = [added(2, "b", source="x"), added(2, "b", source="y"), added(3, "c")]
-    found = once(engine, table(engine, "acl_log", twice))
+    found = engine.once(table(engine, "acl_log", twice))
     must_be(found, "acl_log", [added(2, "b", source="x"), added(3, "c")])
 
 
@@ -154,7 +153,7 @@ def test_a_record_of_a_broker_may_come_where_the_log_was_read_and_no_other(engin
 
     def refuse(row):
         incoming = table(engine, "acl_log", [added(1, "a"), row])
-        refuse_conflicts(engine, engine.compare(known, incoming), whole, whole)
+        engine.refuse_conflicts(engine.compare(known, incoming), whole, whole)
 
     refuse(fact(2, REGISTER_BROKER, broker_id=3))
     with pytest.raises(DataError, match="Offset 2"):
@@ -167,7 +166,7 @@ def test_the_same_registration_says_the_same_levels(engine):
     known = table(engine, "acl_log", [fact(1, REGISTER_BROKER, broker_id=3, max_level=29)])
     other = table(engine, "acl_log", [fact(1, REGISTER_BROKER, broker_id=3, max_level=33)])
     with pytest.raises(DataError, match="other content"):
-        refuse_conflicts(engine, engine.compare(known, other), [], [])
+        engine.refuse_conflicts(engine.compare(known, other), [], [])
 
 
 def test_the_brokers_of_a_snapshot_are_facts_of_their_own(engine):
@@ -211,8 +210,8 @@ def test_a_log_that_says_something_else_where_all_was_read_is_another_log(
 ):
     compared = engine.compare(table(engine, "acl_log", known), table(engine, "acl_log", incoming))
     if told is None:
-        refuse_conflicts(engine, compared, READ, READ)
+        engine.refuse_conflicts(compared, READ, READ)
         return
     with pytest.raises(DataError) as refused:
-        refuse_conflicts(engine, compared, READ, READ)
+        engine.refuse_conflicts(compared, READ, READ)
     assert str(refused.value).startswith(told)

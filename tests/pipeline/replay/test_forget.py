@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aclkit.errors import UsageError
-from aclkit.pipeline.replay.engine import Offsets, Origin
+from aclkit.pipeline.replay.conditions import Offsets, Origin
 from aclkit.pipeline.replay.forget import (
     extent_of,
     note_on,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.pipeline.replay.engine import Offsets, Origin
+from aclkit.pipeline.replay.conditions import Offsets, Origin
 from tests.pipeline.replay.frames import must_be, reject, table
 
 

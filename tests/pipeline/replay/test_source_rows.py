@@ -13,7 +13,7 @@ import pytest
 from aclkit.errors import SurroundingsError
 from aclkit.model.facts import SourceRow
 from aclkit.pipeline.replay import engines
-from aclkit.pipeline.replay.engine import TooManyRowsError
+from aclkit.pipeline.replay.asking import TooManyRowsError
 from aclkit.pipeline.replay.intake import Source, look_at
 from aclkit.pipeline.replay.job import replay
 from aclkit.pipeline.replay.known import ReplayOptions

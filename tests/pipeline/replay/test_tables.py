@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aclkit.model.facts import RECORD
-from aclkit.pipeline.replay.engine import OfASource, Offsets, Origin
+from aclkit.pipeline.replay.conditions import OfASource, Offsets, Origin
 from aclkit.pipeline.replay.engines import replaying
 from aclkit.pipeline.replay.history_plan import plan_history
 from aclkit.pipeline.replay.known import Replayed

@@ -10,7 +10,6 @@ from aclkit.questions.query.group_rows import (
     ALL_HOSTS,
     Alike,
     Folded,
-    Ground,
     Line,
     beyond,
     without_reasons,
@@ -19,7 +18,7 @@ from aclkit.questions.query.group_rows import fold as fold_groups
 
 HOSTS = frozenset(("h1", "h2", "h3"))
 NAMES = (ANY_OTHER_PRINCIPAL, "User:a", "User:b", "User:c")
-PUBLIC = Ground("*", "ALLOWED", "MatchingAcl", "public")
+PUBLIC = Line("*", "", "ALLOWED", "MatchingAcl", "public")
 
 
 def cell(name, operation="READ", hosts="*", acl_id="public"):
@@ -41,8 +40,8 @@ def test_operations_with_the_same_hosts_and_acl_stand_together():
     rows = [cell("User:a", "READ", acl_id="x"), cell("User:a", "WRITE", acl_id="x"),
             cell("User:a", "ALTER", "h1", "x")]  # fmt: skip
     assert fold(rows, {"": NAMES}, HOSTS) == [
-        Folded("User:a", ("READ", "WRITE"), Ground("*", "ALLOWED", "MatchingAcl", "x")),
-        Folded("User:a", ("ALTER",), Ground("h1", "ALLOWED", "MatchingAcl", "x")),
+        Folded("User:a", ("READ", "WRITE"), Line("*", "", "ALLOWED", "MatchingAcl", "x")),
+        Folded("User:a", ("ALTER",), Line("h1", "", "ALLOWED", "MatchingAcl", "x")),
     ]
 
 

@@ -7,12 +7,10 @@ import pytest
 from deltalake import Schema, write_deltalake
 
 from aclkit.errors import SurroundingsError
-from aclkit.warehouse.commits import Commit, changing, replace_files
+from aclkit.warehouse.commits import Commit, change_table, replace_files
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.table_files import columns_of, read_files
-
-COMMIT = Commit("r", "aclkit/r/table", 1)
 
 
 def of(path):
@@ -54,14 +52,15 @@ def test_a_column_that_the_table_lacks_is_refused_and_not_left_out(tmp_path):
     write_deltalake(path, pa.table({"cluster_id": ["c"], "subject": ["old"]}))
     rows = pa.table({"cluster_id": ["c"], "subject": ["a"], "first_seen": ["x"]})
     with pytest.raises(SurroundingsError, match=r"Expected .* to have the columns .*first_seen"):
-        replace_files(str(path), rows.to_reader(), Commit("r", "aclkit/r/finding", 1))
+        replace_files(str(path), rows.to_reader(), Commit("r", "aclkit/r/finding", 1, on=0))
 
 
 def test_rows_of_a_table_have_null_in_a_column_that_came_later(tmp_path):
     path = tmp_path / "finding"
     write_deltalake(path, pa.table({"cluster_id": ["c"], "subject": ["old"]}))
-    with changing(str(path), COMMIT) as (table, told):
-        table.alter.add_columns(Schema.from_arrow(pa.schema([("fix", pa.string())])).fields, **told)
+    fields = Schema.from_arrow(pa.schema([("fix", pa.string())])).fields
+    commit = Commit("r", "aclkit/r/finding", 1, on=0)
+    change_table(str(path), commit, lambda table, **how: table.alter.add_columns(fields, **how))
     assert columns_of(str(path)) == ["cluster_id", "subject", "fix"]
     for version in (0, None):
         table = read_files(of(path), path.name, version)
@@ -74,8 +73,8 @@ def test_putting_a_table_back_keeps_the_bounds_by_which_its_files_are_found(tmp_
     for name in ("a", "z"):
         write_deltalake(path, pa.table({"principal": [name]}), mode="append")
     write_deltalake(path, pa.table({"principal": ["m"]}), mode="overwrite")
-    with changing(str(path), COMMIT) as (table, told):
-        table.restore(1, **told)
+    commit = Commit("r", "aclkit/r/explain_pair", 1, on=2)
+    change_table(str(path), commit, lambda table, **how: table.restore(1, **how))
     assert len(read_files(of(path), path.name, None).files) == 2
     assert len(read_files(of(path), path.name, None, {"principal": "a"}).files) == 1
 

@@ -80,8 +80,8 @@ def test_where_others_reach_the_same_names_a_default_comes_to_decide_nothing() -
     before = rules([*both, "ALLOW User:x READ PREFIXED a"], settings=EVERYONE)
     for stays, asked in ((both, ["User:x"]), (both[1:], ["User:q", "User:x", "User:y", "User:z"])):
         after = rules(stays, settings=EVERYONE)
-        cells = CellsOfType.of("TOPIC", before, after, Budget())
-        assert [each.name for each in cells.principals.members] == asked
+        cells = CellsOfType("TOPIC", before, after, Budget())
+        assert [each.name for each in cells.principals] == asked
         check_against_the_rule(before, after)
 
 

@@ -15,10 +15,18 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings, Semantics
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.decide.rules import ALLOWED, DEFAULT_ALLOW, Ruling, answers, decide
-from aclkit.rules.names.compare import GAINED, LOST, Difference, compare
+from aclkit.rules.names.compare import (
+    GAINED,
+    LOST,
+    OTHERWISE,
+    SLEEPS,
+    WAKES,
+    Difference,
+    SemanticsChange,
+    compare,
+)
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules, reads_alike
-from aclkit.rules.names.semantics_diff import OTHERWISE, SLEEPS, WAKES, SemanticsChange
 from aclkit.rules.names.words import semantics_change_words
 from aclkit.rules.patterns.match import reaches
 from tests.rules.names.world import is_in, names_up_to, rules

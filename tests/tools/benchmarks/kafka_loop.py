@@ -6,9 +6,9 @@ import struct
 from collections.abc import Sequence
 
 from aclkit.errors import SurroundingsError, UsageError
+from aclkit.kafka.verify.compare import Refusals
 from aclkit.kafka.verify.jars import class_path
 from aclkit.kafka.verify.kafka import Kafka, StalledError
-from aclkit.kafka.verify.refusals import Refusals
 from aclkit.kafka.verify.wire import TextNumbers, encode_requests
 from aclkit.model.acl import Acl, Request
 from aclkit.model.semantics import BrokerSettings

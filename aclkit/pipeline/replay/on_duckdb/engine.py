@@ -1,44 +1,62 @@
-"""The engine of ``replay.engine`` that this process is: tables of Arrow, and SQL of DuckDB."""
+"""The engine that this process is: tables of Arrow, and SQL of DuckDB."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing
-from typing import Final
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from string import Template
+from typing import Any, ClassVar, Final
 
+import duckdb
 import pyarrow as pa
+from duckdb import CoalesceOperator, ColumnExpression, ConstantExpression, FunctionExpression
 
+from aclkit.model.acl import Acl
 from aclkit.pipeline.plan import ROWS_REPLAYED_HERE
-from aclkit.pipeline.replay.brokers import BrokerFact
-from aclkit.pipeline.replay.engine import (
-    Condition,
-    Conflict,
-    Counted,
-    Engine,
-    Failure,
-    Rejects,
-    TooManyRowsError,
-)
-from aclkit.pipeline.replay.history_plan import HistoryPlan
-from aclkit.pipeline.replay.on_duckdb import facts as of_facts
-from aclkit.pipeline.replay.on_duckdb import history as of_history
-from aclkit.pipeline.replay.on_duckdb import rejects as of_rejects
-from aclkit.pipeline.replay.on_duckdb.asking import rows_of
-from aclkit.pipeline.replay.ranges import Range
-from aclkit.pipeline.replay.transactions import Span
-from aclkit.pipeline.sources.arrow import ARROW_SCHEMA, batches_of
+from aclkit.pipeline.replay.asking import TooManyRowsError
+from aclkit.pipeline.replay.conditions import Columns, Expression
+from aclkit.pipeline.replay.engine import Engine
+from aclkit.pipeline.sources.arrow import ARROW_SCHEMA, batches_of, schema_of
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.read_progress import ReadProgress
+from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.duck_beside import connect_beside
+from aclkit.warehouse.schemas import TABLES
+
+_LOG: Final = TABLES["acl_log"].column_names
+_IN_ORDER: Final = ", ".join(f"row.{name}, 'ASC NULLS FIRST'" for name in _LOG)
+_AS_JSON: Final = ", ".join(f"""'"{name}":' || to_json({name})""" for name in Acl.__slots__)
 
 
 class OnDuckdb(Engine[pa.Table]):
-    """This process, whose tables are in its memory. Each method's rule is told by ``Engine``."""
+    """This process, whose tables are in its memory."""
+
+    WORDS: ClassVar = {
+        "digest": "row",
+        "fact": f"struct_pack({', '.join(f'{name} := {name}' for name in _LOG)})",
+        "least_row": f"arg_min(row, create_sort_key({_IN_ORDER})) FILTER (WHERE NOT is_known)",
+        "first_by": "arg_min_null",
+        "micros": "epoch_us",
+        # Not epoch_ms, which rounds: a listing's time has microseconds, and Spark cuts them off.
+        "millis": "epoch_us(log_time) // 1000",
+        "json": f"'{{' || concat_ws(',', {_AS_JSON}) || '}}'",
+        "sha256": "sha256(raw)",
+    }
+    COLUMNS = Columns(
+        column=ColumnExpression,
+        text=ConstantExpression,
+        nothing=lambda: ConstantExpression(value=False),
+        settled=lambda condition: CoalesceOperator(condition, ConstantExpression(value=False)),
+        is_in=lambda column, numbers: column.isin(*map(ConstantExpression, numbers)),
+        starts_with=partial(FunctionExpression, "starts_with"),
+    )
 
     def __init__(self, cluster_id: str) -> None:
         """Take the cluster that rows are of."""
-        self._cluster_id = cluster_id
+        self.cluster_id = cluster_id
 
     def read(self, items: Sequence[WorkItem], board: str | None) -> pa.Table:
         """Read one after the other."""
@@ -55,107 +73,46 @@ class OnDuckdb(Engine[pa.Table]):
                         raise TooManyRowsError
         return pa.Table.from_batches(batches, ARROW_SCHEMA)
 
-    def rows(self, table: str, rows: Sequence[Sequence[object]]) -> pa.Table:
+    def frame(self, ddl: str, rows: Sequence[Sequence[object]]) -> pa.Table:
         """Make columns of them."""
-        return arrow_table(rows, arrow_schema(table))
-
-    def source_rows(self, rows: Sequence[Sequence[object]]) -> pa.Table:
-        """Make columns of them."""
-        return arrow_table(rows, ARROW_SCHEMA)
+        return arrow_table(rows, schema_of(ddl))
 
     def union(self, *frames: pa.Table) -> pa.Table:
         """Lay them one after the other."""
         return pa.concat_tables(frames)
 
-    def only(self, rows: pa.Table, *any_of: Condition) -> pa.Table:
-        """Filter by SQL."""
-        return of_facts.only(rows, any_of)
+    def ask(
+        self, sql: str, values: Sequence[object] = (), *, table: str = "", **frames: pa.Table
+    ) -> pa.Table:
+        """Make columns of what DuckDB finds."""
+        with self._asked(sql, values, frames) as found:
+            rows = found.to_arrow_table()
+            return rows.cast(arrow_schema(table)) if table else rows
 
-    def without(self, rows: pa.Table, *any_of: Condition) -> pa.Table:
-        """Filter by SQL."""
-        return of_facts.only(rows, any_of, is_not=True)
+    def collect(self, sql: str, **frames: pa.Table) -> list[tuple[Any, ...]]:
+        """Fetch what DuckDB finds."""
+        with self._asked(sql, (), frames) as found:
+            return found.fetchall()
 
-    def are_alike(self, some: pa.Table, others: pa.Table) -> bool:
-        """Look for a row that one of them lacks."""
-        return not rows_of(_DIFFERING, these=some, those=others)
+    def where(self, rows: pa.Table, condition: Expression) -> pa.Table:
+        """Filter by an expression of DuckDB."""
+        with _connected() as connection:
+            found = connection.from_arrow(rows).filter(condition).to_arrow_table()
+            return found.cast(rows.schema)
 
-    def offsets(self, rejects: pa.Table) -> list[int]:
-        """Select them."""
-        return of_rejects.offsets(rejects)
-
-    def failure(self, source_rows: pa.Table) -> Failure | None:
-        """Select one."""
-        return of_facts.failure(source_rows)
-
-    def incoming_ranges(self, source_rows: pa.Table) -> list[Range]:
-        """Select them."""
-        return of_facts.incoming_ranges(source_rows)
-
-    def incoming_facts(self, source_rows: pa.Table) -> pa.Table:
-        """Select them."""
-        return of_facts.incoming_facts(source_rows, self._cluster_id)
-
-    def incoming_rejects(self, source_rows: pa.Table) -> pa.Table:
-        """Select them."""
-        return of_facts.incoming_rejects(source_rows, self._cluster_id)
-
-    def stand_now(
-        self,
-        known: pa.Table,
-        incoming: pa.Table,
-        reread: Collection[str],
-        covered: Sequence[tuple[int, int]] = (),
-    ) -> Rejects[pa.Table]:
-        """Group the rejects of both."""
-        return of_rejects.stand_now(known, incoming, reread, covered)
-
-    def compare(self, known: pa.Table, incoming: pa.Table) -> pa.Table:
-        """Group the facts of both."""
-        return of_facts.compare(known, incoming)
-
-    def worst_conflict(
-        self, compared: pa.Table, known: Sequence[Range], incoming: Sequence[Range]
-    ) -> Conflict | None:
-        """Select it."""
-        return of_facts.worst_conflict(compared, known, incoming)
-
-    def count_facts(self, compared: pa.Table) -> Counted:
-        """Count and select."""
-        return of_facts.count_facts(compared)
-
-    def new_facts(self, compared: pa.Table) -> pa.Table:
-        """Select them."""
-        return of_facts.new_facts(compared)
-
-    def with_times(self, known: pa.Table, compared: pa.Table) -> pa.Table:
-        """Join with the right times."""
-        return of_facts.with_times(known, compared)
-
-    def broker_facts(self, facts: pa.Table) -> list[BrokerFact]:
-        """Select them."""
-        return of_facts.broker_facts(facts)
-
-    def with_txn_offset(self, facts: pa.Table, spans: Sequence[Span]) -> pa.Table:
-        """Join with the spans."""
-        return of_facts.with_txn_offset(facts, spans)
-
-    def moved_records(self, facts: pa.Table, spans: Sequence[Span]) -> pa.Table:
-        """Join with the spans."""
-        return of_facts.moved_records(facts, spans)
-
-    def history(
-        self, facts: pa.Table, rejected: pa.Table, plan: HistoryPlan
-    ) -> Mapping[str, pa.Table]:
-        """Fold with windows."""
-        return of_history.compute_history(facts, rejected, plan, self._cluster_id)
-
-    def contradictions(
-        self, facts: pa.Table, history: pa.Table, end_offsets: Sequence[int]
-    ) -> dict[int, list[str]]:
-        """Compare all fields."""
-        return of_history.contradictions(facts, history, end_offsets)
+    @contextmanager
+    def _asked(
+        self, sql: str, values: Sequence[object], frames: dict[str, pa.Table]
+    ) -> Iterator[duckdb.DuckDBPyRelation]:
+        with _connected() as connection:
+            for name, table in frames.items():
+                connection.register(name, table)
+            words = {**self.WORDS, **dict(zip(frames, frames, strict=True))}
+            yield connection.sql(Template(sql).substitute(words), params=list(values))
 
 
-_DIFFERING: Final = """\
-SELECT 1 FROM (
-  (FROM these EXCEPT FROM those) UNION ALL (FROM those EXCEPT FROM these)) LIMIT 1"""
+@contextmanager
+def _connected() -> Iterator[duckdb.DuckDBPyConnection]:
+    # What does not fit into DuckDB's share of the memory goes to this process's own folder.
+    with connect_beside({}, str(scratch() / "duckdb")) as (connection, _):
+        yield connection

@@ -8,9 +8,9 @@ from typing import Final
 import pyarrow as pa
 
 from aclkit.model.facts import RECORD
-from aclkit.pipeline.replay.engine import Condition
-from aclkit.pipeline.replay.on_duckdb.asking import ask
-from aclkit.pipeline.replay.on_duckdb.facts import only
+from aclkit.pipeline.replay.asking import columns_of
+from aclkit.pipeline.replay.conditions import Condition
+from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
 from aclkit.pipeline.replay.tables import Rows
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.reader import read_written
@@ -41,7 +41,7 @@ class ArrowRows(Rows[pa.Table]):
     def delete(self, table: str, *any_of: Condition) -> int:
         """Write the others anew."""
         rows = self.read(table)
-        stays = only(rows, any_of, is_not=True)
+        stays = OnDuckdb(self.cluster_id).without(rows, *any_of)
         if stays.num_rows < rows.num_rows:
             self.replace(table, stays)
         return int(rows.num_rows - stays.num_rows)
@@ -49,11 +49,11 @@ class ArrowRows(Rows[pa.Table]):
     def move(self, moved: pa.Table) -> None:
         """Write all facts anew."""
         if moved.num_rows:
-            rows = self.read("acl_log")
-            self.replace("acl_log", ask(_MOVED, rows=rows, moved=moved).cast(rows.schema))
+            facts, engine = self.read("acl_log"), OnDuckdb(self.cluster_id)
+            self.replace("acl_log", engine.ask(_MOVED, table="acl_log", facts=facts, moved=moved))
 
 
+_TXN_OFFSET: Final = "CASE WHEN m.log_offset IS NULL THEN f.txn_offset ELSE m.txn_offset END"
 _MOVED: Final = f"""\
-SELECT rows.* REPLACE (
-  CASE WHEN moved.log_offset IS NULL THEN rows.txn_offset ELSE moved.txn_offset END AS txn_offset)
-FROM rows LEFT JOIN moved ON rows.fact = '{RECORD}' AND rows.log_offset = moved.log_offset"""
+SELECT {columns_of("acl_log", "f", txn_offset=_TXN_OFFSET)} FROM $facts AS f
+LEFT JOIN $moved AS m ON f.fact = '{RECORD}' AND f.log_offset = m.log_offset"""

@@ -1,38 +1,55 @@
-"""The engine of ``replay.engine`` that Spark is: DataFrames, computed by its executors."""
+"""The engine that Spark is: DataFrames, computed by its executors."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from functools import reduce
+from string import Template
+from typing import Any, ClassVar, Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from aclkit.model.facts import SPARK_DDL
-from aclkit.pipeline.replay.brokers import BrokerFact
-from aclkit.pipeline.replay.engine import Condition, Conflict, Counted, Engine, Failure, Rejects
-from aclkit.pipeline.replay.history_plan import HistoryPlan
-from aclkit.pipeline.replay.on_spark import checks
-from aclkit.pipeline.replay.on_spark import facts as of_facts
-from aclkit.pipeline.replay.on_spark import history as of_history
-from aclkit.pipeline.replay.on_spark import rejects as of_rejects
-from aclkit.pipeline.replay.ranges import Range
-from aclkit.pipeline.replay.transactions import Span
+from aclkit.model.acl import Acl
+from aclkit.pipeline.replay.conditions import Columns, Expression
+from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.pipeline.sources.spark_source import read_sources
-from aclkit.runtime.frame import Steps, local_frame
+from aclkit.runtime.frame import Steps, local_frame, release
 from aclkit.warehouse.schemas import TABLES
+
+_LOG: Final = ", ".join(TABLES["acl_log"].column_names)
 
 
 class OnSpark(Engine[DataFrame]):
     """Spark, with the frames that were computed on the way: they are needed until all is written.
 
-    Each method's rule is told by ``Engine``.
+    A hash stands in the place of what a fact holds: it is all that is moved.
     """
+
+    WORDS: ClassVar = {
+        "digest": "xxhash64",
+        "fact": f"struct({_LOG})",
+        "least_row": "min(row)",
+        "first_by": "min_by",
+        "micros": "unix_micros",
+        "millis": "unix_millis(log_time)",
+        "json": f"to_json(struct({', '.join(Acl.__slots__)}))",
+        "sha256": "sha2(raw, 256)",
+    }
+    COLUMNS = Columns(
+        column=F.col,
+        text=F.lit,
+        nothing=lambda: F.lit(False),
+        settled=lambda condition: F.coalesce(condition, F.lit(False)),
+        is_in=lambda column, numbers: column.isin(list(numbers)),
+        starts_with=Column.startswith,
+    )
 
     def __init__(self, spark: SparkSession, cluster_id: str, steps: Steps) -> None:
         """Take a session, the cluster that rows are of, and what keeps frames."""
         self._spark = spark
-        self._cluster_id = cluster_id
+        self.cluster_id = cluster_id
         self._steps = steps
 
     def read(self, items: Sequence[WorkItem], board: str | None) -> DataFrame:
@@ -41,108 +58,32 @@ class OnSpark(Engine[DataFrame]):
             # As where something is only taken back: no job to read nothing.
             return self.source_rows([])
         rows = read_sources(self._spark, items, board).persist()
-        self._steps.frames.append(rows)
+        self._steps.callback(release, rows)
         return rows
 
-    def rows(self, table: str, rows: Sequence[Sequence[object]]) -> DataFrame:
+    def frame(self, ddl: str, rows: Sequence[Sequence[object]]) -> DataFrame:
         """Make a local relation."""
-        return local_frame(self._spark, rows, TABLES[table].ddl)
-
-    def source_rows(self, rows: Sequence[Sequence[object]]) -> DataFrame:
-        """Make a local relation."""
-        return local_frame(self._spark, rows, SPARK_DDL)
+        return local_frame(self._spark, rows, ddl)
 
     def union(self, *frames: DataFrame) -> DataFrame:
         """Return the rows of all."""
         return reduce(DataFrame.unionByName, frames)
 
-    def only(self, rows: DataFrame, *any_of: Condition) -> DataFrame:
+    def ask(
+        self, sql: str, values: Sequence[object] = (), *, table: str = "", **frames: DataFrame
+    ) -> DataFrame:
+        """Plan a statement; frames that are kept are computed."""
+        words = {**self.WORDS, **{name: f"{{{name}}}" for name in frames}}
+        return self._spark.sql(Template(sql).substitute(words), list(values), **frames)
+
+    def collect(self, sql: str, **frames: DataFrame) -> list[tuple[Any, ...]]:
+        """Collect the rows."""
+        return [*map(tuple, self.ask(sql, (), table="", **frames).collect())]
+
+    def where(self, rows: DataFrame, condition: Expression) -> DataFrame:
         """Filter by a column."""
-        return rows.where(of_facts.any_of(any_of))
+        return rows.where(condition)
 
-    def without(self, rows: DataFrame, *any_of: Condition) -> DataFrame:
-        """Filter by a column."""
-        return rows.where(~of_facts.any_of(any_of))
-
-    def are_alike(self, some: DataFrame, others: DataFrame) -> bool:
-        """Subtract both ways."""
-        return some.subtract(others).isEmpty() and others.subtract(some).isEmpty()
-
-    def offsets(self, rejects: DataFrame) -> list[int]:
-        """Collect them."""
-        return of_rejects.offsets(rejects)
-
-    def failure(self, source_rows: DataFrame) -> Failure | None:
-        """Collect one."""
-        return of_facts.failure(source_rows)
-
-    def incoming_ranges(self, source_rows: DataFrame) -> list[Range]:
-        """Collect them."""
-        return of_facts.incoming_ranges(source_rows)
-
-    def incoming_facts(self, source_rows: DataFrame) -> DataFrame:
-        """Select them."""
-        return of_facts.incoming_facts(source_rows, self._cluster_id)
-
-    def incoming_rejects(self, source_rows: DataFrame) -> DataFrame:
-        """Select them."""
-        return of_facts.incoming_rejects(source_rows, self._cluster_id)
-
-    def stand_now(
-        self,
-        known: DataFrame,
-        incoming: DataFrame,
-        reread: Collection[str],
-        covered: Sequence[tuple[int, int]] = (),
-    ) -> Rejects[DataFrame]:
-        """Group the rejects of both."""
-        return of_rejects.stand_now(known, incoming, reread, covered)
-
-    def compare(self, known: DataFrame, incoming: DataFrame) -> DataFrame:
-        """Group the facts of both, once for what is asked of them."""
-        return self._steps.checkpoint(of_facts.compare(known, incoming))
-
-    def worst_conflict(
-        self, compared: DataFrame, known: Sequence[Range], incoming: Sequence[Range]
-    ) -> Conflict | None:
-        """Collect it."""
-        return of_facts.worst_conflict(compared, known, incoming)
-
-    def count_facts(self, compared: DataFrame) -> Counted:
-        """Count and collect in one job."""
-        return of_facts.count_facts(compared)
-
-    def new_facts(self, compared: DataFrame) -> DataFrame:
-        """Select them."""
-        return of_facts.new_facts(compared)
-
-    def with_times(self, known: DataFrame, compared: DataFrame) -> DataFrame:
-        """Join with the right times."""
-        return self._steps.checkpoint(of_facts.with_times(known, compared))
-
-    def broker_facts(self, facts: DataFrame) -> list[BrokerFact]:
-        """Collect them."""
-        return of_facts.broker_facts(facts)
-
-    def with_txn_offset(self, facts: DataFrame, spans: Sequence[Span]) -> DataFrame:
-        """Join with the spans."""
-        return of_facts.with_txn_offset(facts, self._frame_of(spans))
-
-    def moved_records(self, facts: DataFrame, spans: Sequence[Span]) -> DataFrame:
-        """Join with the spans."""
-        return of_facts.moved_records(facts, self._frame_of(spans))
-
-    def history(
-        self, facts: DataFrame, rejected: DataFrame, plan: HistoryPlan
-    ) -> Mapping[str, DataFrame]:
-        """Fold with windows."""
-        return of_history.compute_history(facts, rejected, plan, self._cluster_id, self._steps)
-
-    def contradictions(
-        self, facts: DataFrame, history: DataFrame, end_offsets: Sequence[int]
-    ) -> dict[int, list[str]]:
-        """Compare by hashes."""
-        return checks.contradictions(facts, history, end_offsets)
-
-    def _frame_of(self, spans: Sequence[Span]) -> DataFrame:
-        return of_history.spans_frame(self._spark, self._cluster_id, spans)
+    def keep(self, frame: DataFrame) -> DataFrame:
+        """Compute it once for all that builds on it."""
+        return self._steps.checkpoint(frame)

@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.model.facts import RECORD
-from aclkit.pipeline.replay.engine import Condition
-from aclkit.pipeline.replay.on_spark.facts import any_of as is_any_of
+from aclkit.pipeline.replay.conditions import Condition
+from aclkit.pipeline.replay.on_spark.engine import OnSpark
 from aclkit.pipeline.replay.tables import Rows
 from aclkit.warehouse.merge import Merge
 from aclkit.warehouse.schemas import TABLES
@@ -38,7 +38,7 @@ class SparkRows(Rows[DataFrame]):
 
     def delete(self, table: str, *any_of: Condition) -> int:
         """Delete them in a commit of Delta's own."""
-        condition = is_any_of(any_of)
+        condition = OnSpark.COLUMNS.any_of(any_of)
         count = self.read(table).where(condition).count()
         if count:
             self.store.delete(table, condition, self.cluster_id)

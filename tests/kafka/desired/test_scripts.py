@@ -1,0 +1,406 @@
+"""Scripts of kafka-acls commands: what surely runs is read, and every other command is refused."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from aclkit.kafka.acls.script import render_bulk, render_changes, render_script
+from aclkit.kafka.desired.model import Part
+from aclkit.kafka.desired.scripts import BULK, SCRIPT
+from tests.factories import acl
+from tests.kafka.desired.holding import (
+    OTHER,
+    bindings,
+    document,
+    document_of,
+    problems,
+    read,
+)
+
+ANN = ("TOPIC", "foo", "LITERAL", "User:ann", "*", "READ", "ALLOW")
+ADD = "kafka-acls --bootstrap-server b:1 --add"
+GOOD = f"{ADD} --allow-principal User:ann --operation Read --topic foo"
+PLAIN = "Write out each command that shall run, one after the other"
+
+
+def of(text: str) -> Part:
+    return read(SCRIPT, f"{text}\n")
+
+
+def names(part: Part) -> list[str]:
+    assert not part.problems, problems(part)
+    return [each.acl.resource_name for each in part.acls]
+
+
+def test_a_real_script_is_held_and_read():
+    found = read(SCRIPT, document_of(OTHER / "desired.sh").text)
+    assert found.reach == "asked"
+    assert [(str(each.place), *each.binding[:2], each.binding[5]) for each in found.acls] == [
+        ("file:2", "TOPIC", "foo", "READ"),
+        ("file:3", "TOPIC", "foo", "READ"),
+        ("file:3", "TOPIC", "foo", "DESCRIBE"),
+        ("file:3", "GROUP", "g1", "READ"),
+    ]
+    assert not found.problems
+    assert not found.unread
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        GOOD,
+        GOOD.replace("kafka-acls", "bin/kafka-acls.sh"),
+        GOOD.replace("kafka-acls", '"$KAFKA_HOME"/bin/kafka-acls.sh'),
+        GOOD.replace("kafka-acls", "${KAFKA_HOME:-/opt}/bin/kafka-acls"),
+        GOOD.replace("kafka-acls", "docker exec -it broker kafka-acls"),
+        GOOD.replace("kafka-acls", 'kubectl exec "$POD" -- /opt/kafka/bin/kafka-acls.sh'),
+        GOOD.replace("kafka-acls", "sudo -u kafka KAFKA_OPTS=$X kafka-acls"),
+        GOOD.replace("b:1", "$B"),
+        GOOD.replace(" b:1", '="$B"'),
+        f"{GOOD} --command-config $(mktemp)",
+        f"{GOOD} --force || exit 1",
+        f"{GOOD} | tee log",
+        f"{GOOD} >/dev/null 2>&1 &",
+        f"cd /opt && {GOOD}",
+        f"export X=1 &&\n{GOOD}",
+        f"case $1 in\n  (a|b) X=1 ;;\n  *) : ;;\nesac\n{GOOD}",
+        f"if [[ $1 =~ ^(a|b)$ && -n $2 ]]; then\n  exit 1\nelif true; then :; else :; fi\n{GOOD}",
+        f"usage() {{ echo no; }}\nfunction help() (\n  echo no\n)\na=(for done\n fi)\n{GOOD}",
+        f"while read -r x; do echo $x; done <<E >/dev/null\na\nE\n{GOOD}",
+        f"A=$(command -v kafka-acls.sh) B=`kafka-acls --list`\n{GOOD}",
+        f"set -e; ({GOOD})",
+        f"{{ {GOOD}; }}",
+        GOOD.replace(" --", " \\\n  --"),
+        GOOD.replace("foo", '"foo"').replace("User:ann", "'User:'a\\nn"),
+        GOOD.replace("--topic foo", "--topic=foo"),
+        GOOD.replace("Read", "read"),
+        f"# a comment isn't a quote\n{GOOD} # nor \"this",
+        f"kafka-acls --list\n{GOOD}",
+    ],
+)
+def test_a_plain_command_is_read_however_it_is_written(command):
+    found = of(command)
+    assert bindings(found) == {ANN}
+    assert not found.unread
+
+
+def test_an_acl_has_the_line_on_which_its_command_begins():
+    text = f"#!/bin/sh\n\n{ADD} \\\n  --allow-principal User:a \\\n  --topic b\n{GOOD}"
+    assert [each.place.line for each in of(text).acls] == [3, 6]
+
+
+def test_several_values_of_an_option_are_several_acls():
+    found = of(
+        f"{ADD} --allow-principal User:a --deny-principal User:b --topic x --group y "
+        "--operation Describe"
+    )
+    assert {(each.acl.resource_type, each.acl.permission_type) for each in found.acls} == {
+        ("TOPIC", "ALLOW"), ("GROUP", "ALLOW"), ("TOPIC", "DENY"), ("GROUP", "DENY"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("letter", ["\udcff", "\ud800"])
+def test_a_name_with_bytes_that_are_not_utf_8_is_refused(letter):
+    plain = f"{ADD} --allow-principal User:a --topic {letter}"
+    printed = f"{ADD} --allow-principal User:a --topic \"$(printf '{letter}\\001')\""
+    assert problems(of(f"{plain}\n{printed}")) == [
+        f"file:{line}: --topic has bytes that are not UTF-8. Write the file as UTF-8"
+        for line in (1, 2)
+    ]
+
+
+def test_names_are_trimmed_as_kafka_acls_trims_them():
+    assert names(of(f"{ADD} --allow-principal User:a --topic ' a\r '")) == ["a"]
+    assert names(of(f"{ADD} --allow-principal User:a --transactional-id ' a '")) == [" a "]
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [
+        ("$T", "the variable $T"),
+        ('"$T"', "the variable $T"),
+        ('"${T:-x}.orders"', "the variable $T"),
+        ("a$1", "the variable $1"),
+        ('"$@"', "the variable $@"),
+        ("$(cat topic)", "a command substitution"),
+        ('"`cat topic`"', "a command substitution"),
+        ("$(printf 'a')", "a command substitution"),
+        ("\"$(printf 'a%s' b)\"", "a command substitution"),
+        ("*", "a * outside of quotes, which shells replace by file names"),
+        ("a[1]", "a [ outside of quotes, which shells replace by file names"),
+        ("{a,b}", "braces, which shells expand"),
+        ("a{1..3}", "braces, which shells expand"),
+        ("{a,{b}}", "braces, which shells expand"),
+        ("~kafka", "a ~ outside of quotes"),
+        ("$'a'", "quotes of the form $'…'"),
+    ],
+)
+def test_a_value_that_a_shell_replaces_is_refused(word, why):
+    assert problems(of(f"\n{ADD} --allow-principal User:a --topic {word}")) == [
+        f"file:2: The value of --topic has {why}. Write the value in quotes '…'"
+    ]
+
+
+def test_a_variable_among_the_options_is_refused():
+    assert problems(of(f"{GOOD} $MORE")) == [
+        "file:1: The command has the variable $MORE. Write out what stands there"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "within"),
+    [
+        (f"for t in a b; do\n  {GOOD}\ndone", 2, "stands in a loop"),
+        (f"cat list | while read t; do {GOOD}; done", 1, "stands in a loop"),
+        (f"if true; then\n  {GOOD}\nfi", 2, "stands in a condition"),
+        (f"if ! {GOOD}; then exit 1; fi", 1, "stands in a condition"),
+        (f"case $1 in\n  prod) {GOOD};;\nesac", 2, "stands in a case"),
+        (
+            'acl() {\n  kafka-acls --bootstrap-server b:1 "$@"\n}\nacl --add',
+            2,
+            "stands in a function",
+        ),
+        (f"function acl {{ {GOOD}; }}", 1, "stands in a function"),
+        (f"function acl() {{\n{GOOD}\n}}", 2, "stands in a function"),
+        (f"function acl () {{\n{GOOD}\n}}", 2, "stands in a function"),
+        (f"acl() ({GOOD})", 1, "stands in a function"),
+        (f"while sleep 1; do\na=(\n done\n)\n{GOOD}\ndone", 5, "stands in a loop"),
+        (f'[ -n "$X" ] && (\n{GOOD}\n)', 2, "stands in a condition"),
+        (f"OUT=$({GOOD})\n{GOOD}", 1, "stands in a command substitution"),
+        (f'echo "`{GOOD} 2>&1`"\n{GOOD}', 1, "stands in a command substitution"),
+        (f'[ -n "$X" ] && {{\n{GOOD}\n}}', 2, "stands in a condition"),
+        (f"(for t in a; do ({GOOD}); done)", 1, "stands in a loop"),
+    ],
+)
+def test_a_command_that_may_run_never_or_often_is_refused(text, line, within):
+    assert problems(of(text)) == [
+        f"file:{line}: kafka-acls {within}, which is not executed here. {PLAIN}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (f"yes | {GOOD}", "kafka-acls reads from a pipe, which is not executed here."),
+        (f'[ "$E" = prod ] && {GOOD}', "kafka-acls runs only if the command before it succeeds."),
+        (f"[[ -n $E ]] && {GOOD}", "kafka-acls runs only if the command before it succeeds."),
+        (f"test -f x && cd /opt && {GOOD}", "only if the command before it succeeds."),
+        (f"{GOOD} --list", "kafka-acls takes one action in a command."),
+        (f"{GOOD}\n${{X}}{GOOD}", "The program is the variable $X."),
+        (f"{GOOD}\nfi", "file:2: A shell refuses 'fi' at this place."),
+        (f"if true\n{GOOD}\nfi", "file:3: A shell refuses 'fi' at this place."),
+        (f"for a in b; do\n{GOOD}", "file:1: What begins here has no 'done'. Add it"),
+        (f"{GOOD} &&", "The script ends where a command must follow."),
+        (f"{GOOD} ;; ", "A shell refuses ';;' at this place."),
+        (f"( : ) {GOOD}", "A shell refuses 'kafka-acls' at this place."),
+        (f"f() {GOOD}", "A shell refuses 'kafka-acls' at this place."),
+        (f"{GOOD} >", "A shell refuses 'line end' at this place."),
+        (f"[[ -n a\n{GOOD}", "A [[ has no ]] on its line."),
+        (f"yes |& {GOOD}", "kafka-acls reads from a pipe, which is not executed here."),
+        (f"exec bin/other\n{GOOD}", "exit or exec ends the script before this command."),
+        (f'{GOOD}\nkafka-acls "$@"', "The command has no --add that is written out, and the"),
+        (f"other || {GOOD}", "kafka-acls runs only if the command before it does not succeed."),
+        (f"exit 0\n{GOOD}", "exit or exec ends the script before this command."),
+        (f"xargs {GOOD}", "kafka-acls is an argument of 'xargs'."),
+        (f"ssh host '{GOOD}'", "kafka-acls is an argument of 'ssh'."),
+        (f"docker exec b bash -c '{GOOD}'", "kafka-acls is an argument of 'docker'."),
+        (f"alias k=kafka-acls\n{GOOD}", "kafka-acls is an argument of 'alias'."),
+        (f"{GOOD}\n$KAFKA_ACLS --list", "The program is the variable $KAFKA_ACLS."),
+        (f"K=kafka-acls\n$K --add --topic x\n{GOOD}", "The program is the variable $K."),
+        (GOOD.replace("kafka-acls", "kafka-acls.bat"), "kafka-acls.bat is for Windows."),
+        (f"bash <<E\n{GOOD}\nE\n", "kafka-acls stands in a here-document."),
+        (f"{GOOD}\nkafka-acls --topic x", "The command has no --add, so it adds no ACL."),
+        (f"{GOOD}\n: 'open", "A quote that begins here does not end."),
+        (f"{GOOD}\ncat <<E\nopen", "The here-document has no line 'E' that ends it"),
+        (f"{GOOD}\n: $(open", "A $( that begins here does not end."),
+    ],
+)
+def test_what_is_not_sure_to_run_is_refused_with_its_reason(text, reason):
+    assert any(reason in problem for problem in problems(of(text)))
+
+
+def test_a_removal_is_refused_with_the_way_out():
+    (problem,) = problems(of(GOOD.replace("--add", "--remove --force")))
+    assert problem.startswith("file:1: --remove makes the script a change and no state.")
+    assert "aclkit preview remove-acl" in problem
+
+
+def test_a_script_of_aclkit_that_removes_is_refused():
+    lines, _ = render_changes([acl("a")], [{acl("b"): "redundant"}])
+    (problem,) = problems(of("\n".join(lines)))
+    assert "--remove makes the script a change" in problem
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("--topic x", "The command has no --allow-principal and no --deny-principal. Add one"),
+        ("--topic x --allow-principal a", "The principal 'a' has no type. Write User:a"),
+        (
+            "--topic x --allow-principal User:a --operation Reed",
+            "--operation 'Reed' is unknown. Did you mean Read?",
+        ),
+        (
+            "--topic x --allow-principal User:a --operation DESCRIBE_CONFIGS",
+            "--operation 'DESCRIBE_CONFIGS' is unknown. Did you mean DescribeConfigs?",
+        ),
+        (
+            "--topic x --allow-principal User:a --operation Any",
+            "--operation 'Any' exists in filters only. Write All for all operations",
+        ),
+        (
+            "--topic x --allow-principal User:a --resource-pattern-type match",
+            "--resource-pattern-type match exists in filters only. Write literal or prefixed",
+        ),
+        (
+            "--topic x --alow-principal User:a --deny-principal User:b",
+            "The option '--alow-principal' of kafka-acls is unknown. Did you mean "
+            "--allow-principal?",
+        ),
+        (
+            "--topic a b --allow-principal User:a",
+            "A word belongs to no option. Put a value with blanks in quotes, or delete the word",
+        ),
+        ("--allow-principal User:a --topic", "--topic has no value. Write one after it"),
+        ("--allow-principal User:a --topic ''", "--topic is empty. Write a value"),
+    ],
+)
+def test_options_that_make_no_acl_are_refused(options, problem):
+    assert problems(of(f"{ADD} {options}")) == [f"file:1: {problem}"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--allow-principal User:a",
+        "--allow-principal User:a --topic x --operation ClusterAction",
+        "--allow-principal User:a --producer --group g",
+        "--allow-principal User:a --cluster --resource-pattern-type prefixed",
+    ],
+)
+def test_what_kafka_acls_refuses_is_refused_with_its_reason(options):
+    (problem,) = problems(of(f"{ADD} {options}"))
+    assert problem.startswith("file:1: kafka-acls refuses the command: ")
+
+
+def test_an_operand_is_not_shown_because_it_may_be_a_password():
+    assert "hunter2" not in "".join(problems(of(f"{GOOD} --password hunter2 hunter2")))
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    text = f"{ADD} --topic $T\n{GOOD}\nfor x in y; do {GOOD}; done"
+    assert [each.partition(" ")[0] for each in problems(of(text))] == [
+        "file:1:",
+        "file:1:",
+        "file:3:",
+    ]
+
+
+def test_line_ends_of_windows_are_refused():
+    (problem,) = problems(of(f"{GOOD}\r\n{GOOD}"))
+    assert problem.startswith("file:1: The line ends with CR LF")
+
+
+def test_commands_that_may_change_acls_are_counted():
+    found = of(f"./more.sh\n. ./env\necho done\n{GOOD}\nrpk acl create")
+    assert bindings(found) == {ANN}
+    assert found.unread == {"other shell command": 3}
+
+
+def test_what_the_export_cannot_express_is_told():
+    lines, unsaid = render_script([acl("a"), acl("b", pattern_type="GLOB")])
+    found = of("\n".join(lines))
+    assert len(unsaid) == 1
+    assert found.notes == ["file: 1 ACL that the form cannot express not read."]
+
+
+def test_a_function_of_the_export_that_was_changed_is_refused():
+    lines, _ = render_script([acl("a")])
+    text = "\n".join(lines).replace('"$@"\n}', '"$@" --force\n}', 1)
+    assert problems(of(text))
+
+
+def bulk(text: str) -> Part:
+    lines, _ = render_bulk([acl("a")])
+    at = lines.index("ACLS")
+    return read(BULK, "\n".join([*lines[: at - 1], *text.splitlines(), *lines[at:]]) + "\n")
+
+
+def test_each_acl_of_a_bulk_script_has_its_line():
+    lines, _ = render_bulk([acl("a"), acl("b c")])
+    found = read(BULK, "\n".join(lines) + "\n")
+    end = lines.index("ACLS")
+    assert [(each.acl.resource_name, each.place.line) for each in found.acls] == [
+        ("a", end - 1),
+        ("b c", end),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("TOPIC a LITERAL User:a * READ", "Expected 7 fields with one blank between, found 6."),
+        ("TOPIC a%2 LITERAL User:a * READ ALLOW", "Two hexadecimal digits must follow a %."),
+        ("TOPIC %ff LITERAL User:a * READ ALLOW", "resource_name has bytes that are not UTF-8."),
+        ("TOPIC \udcff LITERAL User:a * READ ALLOW", "resource_name has bytes that are not UTF-8."),
+        ("TOPIC \ud800 LITERAL User:a * READ ALLOW", "resource_name has bytes that are not UTF-8."),
+        ("TOPIC a GLOB User:a * READ ALLOW", "pattern_type 'GLOB' is unknown."),
+        ("TOPIC a LITERAL User:a * Read ALLOW", "operation 'Read' is unknown. Did you mean READ?"),
+    ],
+)
+def test_a_line_of_a_bulk_script_that_is_no_acl_is_refused(line, problem):
+    (found,) = problems(bulk(line))
+    assert problem in found
+
+
+def test_a_plus_is_a_blank_as_for_the_program():
+    assert names(bulk("TOPIC a+b%2B LITERAL User:a * READ ALLOW")) == ["a b+"]
+
+
+def test_a_bulk_script_that_was_cut_is_refused():
+    lines, _ = render_bulk([acl("a")])
+    text = "\n".join(lines[: lines.index("ACLS")])
+    assert any("no line 'ACLS' that ends it" in each for each in problems(read(BULK, text)))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "#!/bin/sh\necho hello\n",
+        f"steps:\n  - run: {GOOD}\n",
+        f"script:\n  - |\n    {GOOD}\n",
+        f'{{"command": "{GOOD}"}}\n',
+        f'{{\n "command": "{GOOD}"\n}}\n',
+        f'[\n {{\n "command": "{GOOD}"\n}}]\n',
+        f'[\n "{GOOD}",\n "{GOOD}"]\n',
+        f"- name: add\n  shell: {GOOD}\n",
+        '# kafka-acls cannot write "x"\nresource "kafka_acl" "a" {\n}\n',
+        "Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=a, patternType=L)`:\n",
+        "KafkaPrincipal,ResourceType,ResourceName,Operation,PermissionType,Host\n",
+    ],
+)
+def test_other_texts_are_not_held(text):
+    assert not SCRIPT.holds(document(text))
+    assert not BULK.holds(document(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 100_000,
+        "$(" * 100_000,
+        "{ " * 100_000,
+        "a{" * 100_000,
+        "{" + "," * 100_000,
+        "`" * 100_001,
+        "'\n" * 100_001,
+    ],
+    ids=lambda text: text[:2],
+)
+def test_hostile_nesting_costs_no_more_than_its_text(text):
+    start = time.process_time()
+    SCRIPT.read(document(f"{GOOD}\n{text}"))
+    assert time.process_time() - start < 20

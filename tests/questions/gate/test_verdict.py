@@ -1,0 +1,137 @@
+"""When a change is denied, wants a review, or passes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from aclkit.model.semantics import KAFKA, BrokerSettings
+from aclkit.questions.assertions.parse import parse_watches
+from aclkit.questions.gate.start import names_in
+from aclkit.questions.gate.verdict import Limits, Planned, judge
+from aclkit.questions.gate.watch import touched
+from aclkit.questions.preview.desired import Applied
+from aclkit.questions.preview.state import Change, State
+from aclkit.questions.prove.claim import NO_MORE, hold_against
+from aclkit.rules.names.question import Budget
+from tests.factories import acl
+
+OPEN = acl("pay.eu", principal="User:a", acl_id="open")
+OTHER = acl("logs", principal="User:b", acl_id="other")
+DENY = acl("logs", principal="User:b", permission_type="DENY", acl_id="deny")
+
+
+def state(*acls):
+    return State(acls={each.acl_id: each for each in acls}, settings=BrokerSettings())
+
+
+def planned(before, after, moment=None, effects=()):
+    change = Change(before=state(*before), after=state(*after), semantics=KAFKA)
+    inventory = names_in([*before, *after], KAFKA)
+    there = Applied(after=state(*after), moment=moment, effects=effects, notes=(), places={})
+    return Planned.of(change, inventory, there, Budget())
+
+
+def verdict(found, **limits):
+    return judge(found, Limits(**limits), Budget())
+
+
+def watching(text):
+    return parse_watches(f'[[watch]]\nname = "w"\n{text}\n', "watch.toml")
+
+
+def test_a_change_of_no_access_passes():
+    assert verdict(planned([OPEN], [OPEN])).name == "pass"
+
+
+def test_a_change_of_access_wants_a_review():
+    assert verdict(planned([], [OPEN])).name == "review"
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "name"),
+    [("gained", "deny"), ("any", "deny"), ("lost", "review"), ("gap", "review")],
+)
+def test_what_is_gained_fails_where_it_is_asked(fail_on, name):
+    assert verdict(planned([], [OPEN]), fail_on=fail_on).name == name
+
+
+def test_an_acl_that_is_off_for_a_time_wants_a_review_and_fails_on_gap():
+    moment = (state(OTHER, DENY), state(OTHER))
+    gap = planned([OTHER, DENY], [OTHER, DENY], moment)
+    assert verdict(gap).name == "review"
+    denied = verdict(gap, fail_on="gap")
+    assert (denied.name, denied.reasons) == (
+        "deny",
+        ["Access is off for a time (--fail-on gap)."],
+    )
+
+
+def test_access_beyond_the_reference_is_denied():
+    rules = state(OPEN).rules(KAFKA)
+    beyond = hold_against(NO_MORE, state().rules(KAFKA), rules, Budget(), 1)
+    within = hold_against(NO_MORE, rules, rules, Budget(), 1)
+    assert verdict(planned([], [OPEN]), reference=beyond).name == "deny"
+    assert verdict(planned([], [OPEN]), reference=within).name == "review"
+
+
+def test_an_unknown_result_is_denied():
+    found = planned([], [OPEN])
+    comparison = found.preview.comparison
+    hidden = replace(comparison.difference, changes=(), is_complete=False)
+    unknown = replace(found.preview, comparison=replace(comparison, difference=hidden))
+    denied = verdict(replace(found, preview=replace(unknown, openings=())))
+    assert (denied.name, denied.reasons) == (
+        "deny",
+        ["More access may change: the search limit was reached."],
+    )
+
+
+# Watches
+
+
+@pytest.mark.parametrize(
+    ("watch", "is_touched"),
+    [
+        ('resources = ["topic:pay.eu"]', True),
+        ('resources = ["topic:pay.*"]', True),
+        ('resources = [{prefixed = "topic:pay"}]', True),
+        ('resources = ["topic:logs"]', False),
+        ('resources = ["group:pay.eu"]', False),
+        ('principals = ["User:a"]', True),
+        ('principals = ["User:*"]', True),
+        ('principals = ["User:b"]', False),
+        ('resources = ["topic:pay.*"]\noperations = ["WRITE"]', False),
+        ('resources = ["topic:*"]\nexcept_resources = ["topic:pay.eu"]', False),
+        ('resources = ["topic:*"]\nexcept_principals = ["User:a"]', False),
+    ],
+)
+def test_a_watch_is_touched_by_access_that_it_selects(watch, is_touched):
+    (one,) = watching(watch)
+    assert bool(touched(one, planned([], [OPEN]).preview, Budget())) is is_touched
+
+
+def test_a_prefix_that_reaches_a_watched_name_to_come_touches_it():
+    wide = acl("p", pattern_type="PREFIXED", principal="User:a")
+    (one,) = watching('resources = ["topic:pay.*"]')
+    assert touched(one, planned([], [wide]).preview, Budget())
+
+
+def test_what_every_principal_gains_touches_a_watched_one_that_no_acl_names():
+    public = acl("logs", principal="User:*")
+    (one,) = watching('principals = ["User:admin"]')
+    assert touched(one, planned([], [public]).preview, Budget())
+
+
+def test_a_principal_that_an_acl_names_is_none_of_the_others():
+    named = acl("pay.eu", principal="User:admin", acl_id="named")
+    public = acl("pay.eu", principal="User:*", acl_id="public")
+    (one,) = watching('principals = ["User:admin"]')
+    assert not touched(one, planned([named], [named, public]).preview, Budget())
+
+
+def test_a_touched_watch_is_denied_with_its_name():
+    found = verdict(planned([], [OPEN]), watches=watching('resources = ["topic:pay.*"]'))
+    assert found.name == "deny"
+    assert found.reasons[0].startswith("Access that 'w' watches changes: User:a: READ")
