@@ -6,7 +6,7 @@
 # nobody. Mounts and processes are in namespaces of their own and end with the script. Needs root,
 # debootstrap and a mirror, which apt knows. Called by `make container-test`.
 #
-#   container_test.sh [slim] [full]      default: both
+#   container_test.sh [full] [slim]      default: both; slim asks the warehouse that full made
 #   CONTAINER_TEST_FOLDER                where systems are made; default: build/container
 #
 # What runs inside is expanded there:
@@ -28,11 +28,12 @@ done
 if [ "${CONTAINER_TEST_INSIDE:-}" != yes ]; then
   CONTAINER_TEST_INSIDE=yes exec unshare --mount --pid --fork --kill-child --propagation private sh "$0" "$@"
 fi
-[ "$#" -gt 0 ] || set -- slim full
+[ "$#" -gt 0 ] || set -- full slim
 
 mkdir -p "$folder"
 folder=$(CDPATH='' cd -- "$folder" && pwd)
 base=$folder/base
+warehouse=$folder/warehouse
 if [ ! -e "$base.made" ]; then
   rm -rf -- "$base"
   printf '==> debootstrap\n'
@@ -105,25 +106,34 @@ for kind; do
   check "desired show reads KafkaUsers" 'aclkit desired show strimzi/users.yaml'
   check "prove compares two files" \
     'aclkit prove same terraform/0-before.kafka-acls-list.txt terraform/0-before.kafka-acls-list.txt'
-  check "the gate judges a plan" '
+  check "the gate denies a plan with a gap" '
     cd /tmp
     GATE_PATHS=/work/terraform/2-plan.json GATE_SARIF=out.sarif GATE_SUMMARY_ENV=out.env \
       GATE_BASE=/work/terraform/1-after.kafka-acls-list.txt sh /opt/aclkit/ci/gate.sh
-    test $? -le 1 && grep -q "^ACLKIT_VERDICT=" out.env && test -s out.sarif
-    test "$(head -n 1 aclkit-comment.md)" = "<!-- aclkit preview -->"'
+    test $? -eq 1 && grep -qx "ACLKIT_VERDICT=deny" out.env && test -s out.sarif &&
+      test "$(head -n 1 aclkit-comment.md)" = "<!-- aclkit preview -->"'
   case $kind in
     slim)
       check "there is no Java, and no Spark" \
         '! command -v java && ! /opt/aclkit/bin/python -c "import pyspark" 2>/dev/null'
+      cp -a -- "$warehouse" "$root/tmp/w"
       ;;
     full)
       check "the demo makes a warehouse" 'aclkit --warehouse /tmp/w demo'
-      check "a question is answered" 'aclkit --warehouse /tmp/w who-can READ topic:payments.v1.events'
-      check "Spark answers too" \
+      check "Spark answers" \
         'aclkit --warehouse /tmp/w sql --engine spark "SELECT count(*) AS acls FROM acl_current"'
+      rm -rf -- "$warehouse"
+      cp -a -- "$root/tmp/w" "$warehouse"
       ;;
   esac
+  check "a question is answered" 'aclkit --warehouse /tmp/w who-can READ topic:payments.v1.events'
+  check "the audit looks at the warehouse" 'aclkit --warehouse /tmp/w audit --fail-on never'
+  check "the gate lets KafkaUsers go ahead" '
+    cd /tmp
+    GATE_PATHS=/work/strimzi/users.yaml GATE_WAREHOUSE=/tmp/w \
+      sh /opt/aclkit/ci/gate.sh'
   umount -R -l "$root"
 done
 for kind; do rm -rf -- "${folder:?}/$kind"; done
+rm -rf -- "$warehouse"
 printf '==> all passed\n'

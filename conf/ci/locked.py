@@ -38,10 +38,11 @@ def part(lock: str, report: str) -> str:
     """
     wanted = {canonical(each["metadata"]["name"]) for each in json.loads(report)["install"]}
     wanted.discard("aclkit")
-    found = dict(entries(lock))
-    if missing := sorted(wanted - found.keys()):
+    # A package has an entry for each Python that needs another version.
+    found = [(name, entry) for name, entry in entries(lock) if name in wanted]
+    if missing := sorted(wanted - {name for name, _ in found}):
         raise SystemExit(f"Error: not in the lock: {', '.join(missing)}. Run make lock.")
-    return "".join(found[name] for name in sorted(wanted))
+    return "".join(entry for _, entry in found)
 
 
 if __name__ == "__main__":
