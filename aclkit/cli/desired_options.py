@@ -19,7 +19,7 @@ READING = (
         "--from",
         "form",
         metavar="FORMAT",
-        help="Format of the files. Default: told by their content.",
+        help="Format of the files. Default: the one that their content has.",
         envvar="ACLKIT_DESIRED_FROM",
     ),
     option("--of-cluster", metavar="NAME", help="Which cluster, if the files are for several."),
@@ -30,8 +30,7 @@ SCOPE = (
     option(
         "--scope",
         type=click.Choice(SCOPES),
-        help="Which ACLs the files replace: add removes none, principals those of the principals "
-        "in the files, all every other ACL.",
+        help="Which other ACLs to remove: none (add), those of principals in the files, or all.",
     ),
     flag("--operator", "Also remove what Strimzi's User Operator would delete."),
 )

@@ -23,6 +23,8 @@ RARE: Final = frozenset(
         *("--bootstrap-server", "--bootstrap-controller", "--user-header", "--token-file"),
         *("--trusted-proxy", "--skew", "--log-timezone", "--max-age", "--file-mode"),
         *("--file-group", "--assume-single-writer", "--raw", "--decide-with"),
+        *("--from", "--at", "--report-dir", "--of-cluster", "--operator", "--summary-env"),
+        *("--reference", "--compare-settings", "--baseline"),
         *("--cluster-resource", "--report-formats", "--command-config", "--alert-webhook-file"),
     }
 )
@@ -94,7 +96,7 @@ def short_help(ctx: click.Context) -> str:
 
 def _show_short(ctx: click.Context, _: click.Parameter, value: object) -> None:
     if value and not ctx.resilient_parsing:
-        click.echo(short_help(ctx))
+        click.echo(short_help(ctx), nl=False)
         ctx.exit()
 
 

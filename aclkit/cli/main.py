@@ -51,7 +51,17 @@ _SECTIONS: Final[Sections] = {
     }.items()
 }
 _SELDOM: Final = frozenset(
-    ["verify", "doctor", "replay", "materialize", "maintain", "jars", "completion", "help", "alert"]
+    [
+        "verify",
+        "doctor",
+        "replay",
+        "materialize",
+        "maintain",
+        "jars",
+        "completion",
+        "help",
+        "alert",
+    ]
 )
 """Commands that ``-h`` only names."""
 

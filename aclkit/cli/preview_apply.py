@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -70,7 +70,7 @@ def apply(
     wanted: DesiredOptions,
     gate: GateOptions,
     budget: Budget,
-    **chosen: Any,  # noqa: ANN401 -- the options about settings
+    **chosen: object,
 ) -> None:
     """Show what files change, with a verdict.
 
@@ -122,7 +122,7 @@ def apply(
 
 
 def _start(
-    context: Context, base: str | None, wanted: DesiredOptions, chosen: dict[str, Any]
+    context: Context, base: str | None, wanted: DesiredOptions, chosen: Mapping[str, Any]
 ) -> tuple[Start, AuditInput | None]:
     """Read the state from which the change starts, and of a warehouse what an audit looks at."""
     if base is None:

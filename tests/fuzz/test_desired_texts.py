@@ -7,6 +7,7 @@ import random
 import shutil
 import subprocess
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -87,12 +88,16 @@ def read(form: Format, text: str) -> Part:
     return part
 
 
+def read_bytes(form: Format, data: bytes) -> Part:
+    return read(form, decode(data, "file"))
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_any_bytes_are_read_or_refused(name: str) -> None:
     form, text = TEXTS[name]
     for mutants in rounds(f"desired {name}", 150):
         data = mutants.bytes_of(text.encode())
-        ends_well(lambda data=data: read(form, decode(data, "file")), data)  # type: ignore[misc]
+        ends_well(partial(read_bytes, form, data), data)
 
 
 @pytest.mark.parametrize("name", TEXTS)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Final
 from urllib.parse import quote
 
@@ -191,4 +190,7 @@ _RESOURCE_TYPES, _OPERATIONS = (
 
 @cache
 def _program() -> tuple[str, ...]:
+    # Here: readers of scripts start without it.
+    from importlib.resources import files
+
     return tuple((files("aclkit.kafka.acls") / "AddAcls.java").read_text("utf-8").splitlines())

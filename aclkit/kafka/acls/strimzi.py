@@ -61,8 +61,13 @@ def render_kafka_users(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
     return lines, unsaid
 
 
+def _text(text: str) -> str:
+    """Write a text so that no tool that renders templates takes it for one."""
+    return quote(text).replace("{{", "\\u007b{")
+
+
 def _kafka_user(name: str, authentication: str, acls: Sequence[Acl]) -> Iterator[str]:
-    yield from _USER.format(name=quote(name)).splitlines()
+    yield from _USER.format(name=_text(name)).splitlines()
     if authentication:
         yield "  authentication:"
         yield f"    type: {authentication}"
@@ -73,12 +78,12 @@ def _kafka_user(name: str, authentication: str, acls: Sequence[Acl]) -> Iterator
         rules.setdefault(rule, {})[pascal_case(acl.operation)] = None
     for (resource_type, pattern_type, resource_name, host, permission_type), names in rules.items():
         yield f"      - type: {permission_type.lower()}"
-        yield f"        host: {quote(host)}"
+        yield f"        host: {_text(host)}"
         yield f"        operations: [{', '.join(names)}]"
         yield "        resource:"
         yield f"          type: {_TYPES[resource_type]}"
         if resource_type != "CLUSTER":
-            yield f"          name: {quote(resource_name)}"
+            yield f"          name: {_text(resource_name)}"
             yield f"          patternType: {_PATTERNS[pattern_type]}"
 
 

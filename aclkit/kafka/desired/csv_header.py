@@ -67,7 +67,7 @@ _REFUSED: Final = frozenset((
     "removed", "removedat", "removedoffset", "removedby", "deleted", "delete", "remove",
     "ensure", "verdict",
 ))  # fmt: skip
-"""Columns that may say that the ACL of a row does not exist or shall go."""
+"""Columns that may mean that the ACL of a row does not exist or shall go."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,11 +211,11 @@ def _key(dialect: Dialect, name: str) -> str:
 
 
 def _why_refused(cell: str, dialect: Dialect, missing: Sequence[str]) -> str | None:
-    """Return why a file with an unknown column is refused; None if the column says nothing."""
+    """Return why a file with an unknown column is refused; None if it does not matter."""
     plain = plain_name(cell)
     if plain in _REFUSED:
         return (
-            f"The column '{cell[:60]}' may say that the ACL of a row does not exist. Remove the "
+            f"The column '{cell[:60]}' may mean that the ACL of a row does not exist. Remove the "
             "column, and the rows whose ACL shall not exist"
         )
     if not plain or plain in IGNORED:

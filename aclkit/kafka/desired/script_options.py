@@ -14,7 +14,7 @@ from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import PROGRAM
 from aclkit.kafka.acls.options import AclOptions, binding_filters, entries_by_resource
 from aclkit.kafka.desired.fields import PASCAL, Raw
-from aclkit.kafka.desired.shell_words import Word
+from aclkit.kafka.desired.shell_words import BRACES, Word
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.phrases import most_like
 from aclkit.model.principal import java_trim, split_principal
@@ -99,7 +99,7 @@ def _options(arguments: Sequence[Word]) -> tuple[_Given, list[str]]:
 def _fault_of_value(option: str, value: Word | None) -> str | None:
     if value is None:
         return f"{option} has no value. Write one after it"
-    if value.why and option in _VALUES:
+    if value.why and (option in _VALUES or value.why == BRACES):
         return f"The value of {option} has {value.why}. Write the value in quotes '…'"
     return None
 

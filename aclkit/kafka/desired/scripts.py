@@ -26,14 +26,19 @@ from aclkit.model.acl import BINDING
 from aclkit.model.phrases import number_of
 
 _PROGRAMS: Final = (PROGRAM, f"{PROGRAM}.sh")
-_WRAPPERS: Final = frozenset((
-    "sudo", "env", "exec", "nice", "nohup", "command", "timeout", "docker", "docker-compose",
-    "podman", "nerdctl", "kubectl", "oc",
-))  # fmt: skip
+_OF_CONTAINERS: Final = frozenset(
+    ("docker", "docker-compose", "podman", "nerdctl", "kubectl", "oc")
+)
+_WRAPPERS: Final = _OF_CONTAINERS | {
+    "sudo", "env", "exec", "nice", "nohup", "command", "timeout",
+}  # fmt: skip
 """Programs that run the words after them as they are."""
 
+_OF_WRAPPER: Final = re.compile(r"-|[0-9]|[A-Za-z_][A-Za-z0-9_]*=")
+"""An option, a number or an assignment: what may stand between a wrapper and what it runs."""
+
 _HARMLESS: Final = frozenset((
-    ":", "[", "[[", "awk", "basename", "break", "cat", "cd", "chmod", "command", "continue",
+    ":", "[", "[[", "awk", "basename", "break", "cat", "cd", "chmod", "continue",
     "cut", "date", "declare", "dirname", "echo", "exit", "export", "false", "getopts", "grep",
     "head", "hostname", "id", "jq", "local", "ls", "mkdir", "mktemp", "mv", "popd", "printf",
     "pushd", "pwd", "read", "readonly", "return", "rm", "sed", "set", "shift", "shopt", "sleep",
@@ -225,15 +230,35 @@ def _place_of_program(script: _Script, words: Sequence[Word]) -> int | None:
         return None
     if first in _PROGRAMS or (first in ("add", "remove") and first in script.functions):
         return 0
-    is_look_up = first == "command" and words[1:2] and words[1].text in ("-v", "-V")
-    if first not in _WRAPPERS or is_look_up:
+    if first not in _WRAPPERS or _is_look_up(words):
         return None
-    return next((at for at, word in enumerate(words) if at and _base(word) in _PROGRAMS), None)
+    return _after_wrappers(words)
+
+
+def _is_look_up(words: Sequence[Word]) -> bool:
+    """Whether a command only asks where a program is."""
+    return words[0].text == "command" and words[1:2] != [] and words[1].text in ("-v", "-V")
+
+
+def _after_wrappers(words: Sequence[Word]) -> int | None:
+    """Return where kafka-acls stands after programs that run it, None if another one is run."""
+    takes_any, before = False, ""
+    for at, word in enumerate(words):
+        name = _base(word)
+        if name in _PROGRAMS:
+            return at
+        if name in _WRAPPERS:
+            takes_any = takes_any or name in _OF_CONTAINERS
+        elif not (takes_any or before.startswith("-") or _OF_WRAPPER.match(word.text)):
+            return None
+        before = word.text
+    return None
 
 
 def _take_other(script: _Script, command: Command, name: str, words: Sequence[Word]) -> None:
     """Read a command that is not kafka-acls itself: it may run kafka-acls nevertheless."""
     options = {word.text for word in words}
+    is_harmless = name in _HARMLESS or _is_look_up(words)
     is_variable = bool(words[0].why) and (
         not options.isdisjoint(ACTIONS[:2])
         or PROGRAM in words[0].text
@@ -246,12 +271,12 @@ def _take_other(script: _Script, command: Command, name: str, words: Sequence[Wo
         )
     elif name == f"{PROGRAM}.bat":
         script.refuse(command.line, f"{name} is for Windows. Write {PROGRAM} commands of a shell")
-    elif name not in _HARMLESS and any(PROGRAM in word.text for word in words):
+    elif not is_harmless and any(PROGRAM in word.text for word in words):
         script.refuse(
             command.line,
             f"{PROGRAM} is an argument of '{name[:60]}'. Write it as a command of its own",
         )
-    elif name not in _HARMLESS and name not in script.functions:
+    elif not is_harmless and name not in script.functions:
         script.others["other shell command"] += 1
 
 

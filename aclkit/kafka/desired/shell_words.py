@@ -84,6 +84,9 @@ _NAME: Final = re.compile(r"[!#]?([A-Za-z_][A-Za-z0-9_]*|.)?", re.DOTALL)
 _PRINTF: Final = re.compile(r"\$\(printf '((?:[^'%\\-]|\\[0-7]{3})(?:[^'%\\]|\\[0-7]{3})*)'\)")
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 
+BRACES: Final = "braces, which shells expand"
+"""The reason of a word that becomes several."""
+
 _SUBSTITUTION: Final = "a command substitution"
 _NO_END: Final = "A quote that begins here does not end. Close it"
 
@@ -195,7 +198,7 @@ class Lexer:
             why = why or reason
         outside = "".join(bare)
         if not why and _has_braces(outside):
-            why = "braces, which shells expand"
+            why = BRACES
         word = Word("".join(parts), why, outside, "\n".join(self.replaced))
         follows = text[self.at : self.at + 1]
         is_number = word.bare.isdigit() and word.bare.isascii() and follows in ("<", ">")

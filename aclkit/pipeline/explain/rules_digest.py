@@ -20,7 +20,7 @@ DECIDING: Final = (
 """The packages of the rule, of its Spark form, of what is asked about, and of the findings."""
 
 
-SAME: Final = frozenset({"43568882b418f776", "72b1252f5f93045f"})
+SAME: Final = frozenset({"43568882b418f776", "72b1252f5f93045f", "85c83b9d8784322c"})
 """Digests of sources before this one that wrote the same tables and findings, row by row: what a
 run under one of them decided still holds. A change of a rule or of a finding empties it."""
 

@@ -134,7 +134,7 @@ def test_kafka_security_manager_does_not_trim_its_header():
 def test_a_column_that_may_revoke_a_row_is_refused():
     text = MANAGER.strip() + ",Action\nUser:ann,Topic,LITERAL,foo,Read,Allow,*,delete\n"
     assert problems(of(text)) == [
-        "file:1: The column 'Action' may say that the ACL of a row does not exist. Remove the "
+        "file:1: The column 'Action' may mean that the ACL of a row does not exist. Remove the "
         "column, and the rows whose ACL shall not exist"
     ]
 

@@ -57,6 +57,8 @@ def test_a_real_script_is_held_and_read():
         GOOD.replace("kafka-acls", "docker exec -it broker kafka-acls"),
         GOOD.replace("kafka-acls", 'kubectl exec "$POD" -- /opt/kafka/bin/kafka-acls.sh'),
         GOOD.replace("kafka-acls", "sudo -u kafka KAFKA_OPTS=$X kafka-acls"),
+        GOOD.replace("kafka-acls", "sudo timeout 10 docker exec broker kafka-acls"),
+        GOOD.replace("kafka-acls", "command kafka-acls"),
         GOOD.replace("b:1", "$B"),
         GOOD.replace(" b:1", '="$B"'),
         f"{GOOD} --command-config $(mktemp)",
@@ -101,8 +103,9 @@ def test_several_values_of_an_option_are_several_acls():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("letter", ["\udcff", "\ud800"])
-def test_a_name_with_bytes_that_are_not_utf_8_is_refused(letter):
+@pytest.mark.parametrize("code", [0xDCFF, 0xD800])
+def test_a_name_with_bytes_that_are_not_utf_8_is_refused(code):
+    letter = chr(code)
     plain = f"{ADD} --allow-principal User:a --topic {letter}"
     printed = f"{ADD} --allow-principal User:a --topic \"$(printf '{letter}\\001')\""
     assert problems(of(f"{plain}\n{printed}")) == [
@@ -140,6 +143,13 @@ def test_names_are_trimmed_as_kafka_acls_trims_them():
 def test_a_value_that_a_shell_replaces_is_refused(word, why):
     assert problems(of(f"\n{ADD} --allow-principal User:a --topic {word}")) == [
         f"file:2: The value of --topic has {why}. Write the value in quotes '…'"
+    ]
+
+
+def test_braces_are_refused_in_each_value_because_they_become_several_words():
+    assert problems(of(GOOD.replace("b:1", "b:{1,2}"))) == [
+        "file:1: The value of --bootstrap-server has braces, which shells expand. Write the value "
+        "in quotes '…'"
     ]
 
 
@@ -204,6 +214,8 @@ def test_a_command_that_may_run_never_or_often_is_refused(text, line, within):
         (f"other || {GOOD}", "kafka-acls runs only if the command before it does not succeed."),
         (f"exit 0\n{GOOD}", "exit or exec ends the script before this command."),
         (f"xargs {GOOD}", "kafka-acls is an argument of 'xargs'."),
+        (f"exec other {GOOD}", "kafka-acls is an argument of 'exec'."),
+        (f"command other {GOOD}", "kafka-acls is an argument of 'command'."),
         (f"ssh host '{GOOD}'", "kafka-acls is an argument of 'ssh'."),
         (f"docker exec b bash -c '{GOOD}'", "kafka-acls is an argument of 'docker'."),
         (f"alias k=kafka-acls\n{GOOD}", "kafka-acls is an argument of 'alias'."),
@@ -345,7 +357,10 @@ def test_each_acl_of_a_bulk_script_has_its_line():
         ("TOPIC a%2 LITERAL User:a * READ ALLOW", "Two hexadecimal digits must follow a %."),
         ("TOPIC %ff LITERAL User:a * READ ALLOW", "resource_name has bytes that are not UTF-8."),
         ("TOPIC \udcff LITERAL User:a * READ ALLOW", "resource_name has bytes that are not UTF-8."),
-        ("TOPIC \ud800 LITERAL User:a * READ ALLOW", "resource_name has bytes that are not UTF-8."),
+        (
+            f"TOPIC {chr(0xD800)} LITERAL User:a * READ ALLOW",
+            "resource_name has bytes that are not UTF-8.",
+        ),
         ("TOPIC a GLOB User:a * READ ALLOW", "pattern_type 'GLOB' is unknown."),
         ("TOPIC a LITERAL User:a * Read ALLOW", "operation 'Read' is unknown. Did you mean READ?"),
     ],
