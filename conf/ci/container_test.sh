@@ -64,7 +64,9 @@ check() { # NAME, COMMAND: the command ends with 0
 install_kind() {
   rm -rf -- "$root"
   cp -a -- "$base" "$root"
+  # Both are written by every container engine.
   cp /etc/resolv.conf "$root/etc/resolv.conf"
+  printf '127.0.0.1 localhost %s\n' "$(uname -n)" >"$root/etc/hosts"
   # Certificate authorities of this machine, for pip and for Maven's jars.
   mkdir -p "$root/usr/local/share/ca-certificates" "$root/src" "$root/work"
   cp -a /usr/local/share/ca-certificates/. "$root/usr/local/share/ca-certificates/"

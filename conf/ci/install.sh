@@ -58,5 +58,6 @@ if [ "$kind" = full ]; then
   "$target/bin/aclkit" jars delta --folder "$target/jars"
 fi
 mkdir -p "$target/ci"
-cp "$project/conf/ci/gate.sh" "$project/conf/ci/atlantis/policy-check.sh" "$target/ci/"
+cp "$project/conf/ci/gate.sh" "$project/conf/ci/atlantis/policy-check.sh" \
+  "$project/conf/ci/gitlab/comment.py" "$target/ci/"
 chmod -R a+rX "$target"

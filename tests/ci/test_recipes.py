@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 
 import pytest
 import yaml
@@ -140,7 +142,7 @@ def test_the_comment_is_posted_once_and_then_updated(gate, ids, call):
 def test_the_gitlab_job_keeps_comment_and_dotenv_report_whatever_the_verdict():
     content = read_yaml(CI / "gitlab" / "aclkit.gitlab-ci.yml")
     (job,) = content.values()
-    assert job.keys() == {"image", "variables", "rules", "script", "artifacts"}
+    assert job.keys() == {"image", "variables", "rules", "script", "after_script", "artifacts"}
     variables = job["variables"]
     assert {name for name in variables if name.startswith("GATE_")} <= gate_variables()
     assert job["script"][-1] == 'sh "$ACLKIT_GATE"'
@@ -148,6 +150,80 @@ def test_the_gitlab_job_keeps_comment_and_dotenv_report_whatever_the_verdict():
     assert job["artifacts"]["reports"] == {"dotenv": variables["GATE_SUMMARY_ENV"]}
     (kept,) = job["artifacts"]["paths"]
     assert variables["GATE_COMMENT"].startswith(kept)
+
+
+class Notes(BaseHTTPRequestHandler):
+    """GitLab's API, as far as notes go; what is written stands in ``server.written``."""
+
+    def do_GET(self):
+        me, other = {"author": {"id": 7}}, {"author": {"id": 8}}
+        notes = [other | {"id": 1, "body": MARKER}, me | {"id": 2, "body": "Hello"}]
+        notes += [me | {"id": 3, "body": f"{MARKER} old"}] if self.server.has_note else []
+        self.answer({"id": 7} if self.path == "/user" else notes)
+
+    def do_POST(self):
+        assert self.headers["PRIVATE-TOKEN"] == "secret"
+        text = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.written.append((self.command, self.path, json.loads(text)))
+        self.answer({})
+
+    do_PUT = do_POST
+
+    def answer(self, content):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps(content).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("has_note", "call"),
+    [(False, ("POST", "")), (True, ("PUT", "/3"))],
+    ids=["first", "again"],
+)
+def test_gitlab_gets_one_note_of_the_token_s_own_user(gate, has_note, call):
+    gate.write("c.md", f"{MARKER}\nnew")
+    with HTTPServer(("127.0.0.1", 0), Notes) as server:
+        server.has_note, server.written = has_note, []
+        Thread(target=server.serve_forever, daemon=True).start()
+        done = subprocess.run(
+            [sys.executable, CI / "gitlab" / "comment.py"],
+            cwd=gate.folder,
+            env=gate.env
+            | {"CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}", "CI_PROJECT_ID": "4"}
+            | {"CI_MERGE_REQUEST_IID": "5", "GITLAB_TOKEN": "secret", "GATE_COMMENT": "c.md"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        server.shutdown()
+    assert (done.returncode, done.stderr) == (0, "")
+    method, path = call
+    address = f"/projects/4/merge_requests/5/notes{path}"
+    assert server.written == [(method, address, {"body": f"{MARKER}\nnew"})]
+
+
+def test_the_gitlab_job_compares_with_the_files_of_the_target_branch(gate):
+    (job,) = read_yaml(CI / "gitlab" / "aclkit.gitlab-ci.yml").values()
+    origin = gate.folder / "origin"
+    origin.mkdir()
+    shutil.copy(BEFORE, origin / "acls.txt")
+    git = f'git -C "{origin}" -c user.name=a -c user.email=a@example.com'
+    set_up = [f"{git} {words}" for words in ("init -q -b main", "add .", "commit -qm acls")]
+    script = "\n".join([*set_up, f'git clone -q "{origin}" clone', "cd clone", *job["script"]])
+    given = job["variables"] | {
+        "HOME": str(gate.folder),
+        "CI_PROJECT_DIR": str(gate.folder / "clone"),
+        "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+        "ACLKIT_GATE": str(CI / "gate.sh"),
+        "GATE_BASE": "target/acls.txt",
+        "GATE_PATHS": "acls.txt",
+    }
+    done = gate.shell("-e", gate.write("job.sh", script), **given)
+    assert done.returncode == 0, done.stderr
+    assert gate.summary("clone/aclkit/aclkit.env")["ACLKIT_VERDICT"] == "pass"
 
 
 def test_the_hook_calls_a_command_that_exists_and_the_recipe_a_hook_that_exists():
