@@ -50,12 +50,17 @@ effect_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
 """What every command takes that shows an effect."""
 
 
-def tell_first_glob(change: Change) -> None:
-    """Warn where one of two states brings the first GLOB ACL: both are read alike."""
+def tell_first_glob(change: Change, clean: Callable[[str], str] = str) -> None:
+    """Warn where one of two states brings the first GLOB ACL: both are read alike.
+
+    Args:
+        change: the two states.
+        clean: hides sensitive values.
+    """
     sides = (("the first state", change.before), ("the second state", change.after))
     before, after = ((name, state.acls.values()) for name, state in sides)
     if note := first_glob_note(before, after, change.semantics):
-        tell(note)
+        tell(clean(note))
 
 
 def write_effect(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aclkit.answer.masked import masker
 from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.changed import changed_findings
@@ -34,7 +35,7 @@ from aclkit.kafka.desired.model import Place
 from aclkit.kafka.desired.tf_blocks import in_tf_files, read_blocks
 from aclkit.model.findings import Finding
 from aclkit.model.phrases import few
-from aclkit.questions.gate.answer import Findings, cleaner, gate_answer
+from aclkit.questions.gate.answer import Findings, gate_answer
 from aclkit.questions.gate.read import read_start
 from aclkit.questions.gate.start import Start, names_in
 from aclkit.questions.gate.verdict import Planned, Verdict, judge
@@ -93,11 +94,11 @@ def apply(
         paths, wanted.asked, start.state, wanted.scope, with_operator=wanted.operator
     )
     change = Change(before=start.state, after=applied.after, semantics=start.semantics)
-    tell_first_glob(change)
+    clean = masker(applied.hidden)
+    tell_first_glob(change, clean)
     with _without_gc():
         planned = Planned.of(change, start.inventory, applied, budget)
         limits = limits_of(gate, planned, start, budget)
-        clean = cleaner(planned)
         verdict = judge(planned, limits, budget).said(clean)
         brought, ended = changed_findings(audit, [*applied.after.acls.values()], known)
         notes = [*start.notes, *applied.notes]

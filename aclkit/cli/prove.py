@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
 from aclkit.cli.budget_options import budget_options
@@ -167,7 +168,8 @@ def never(
     notes = _notes(read)
     found = hold_assertions(assertions, read[0].rules, budget)
     answer = answers_answer(found, read, notes)
-    context.write(replace(answer, sarif=lambda: answers_sarif(found, read, notes)))
+    answer = replace(answer, sarif=lambda: answers_sarif(found, read, notes))
+    context.write(masked(answer, _clean(read)))
     _end(found.outcome)
 
 
@@ -179,6 +181,7 @@ def _compare(context: Context, claim: str, texts: Sequence[str], chosen: Mapping
     found = hold_sides(claim, read[0], read[1], chosen["budget"], limit)
     answer = comparison_answer(found, read, notes, limit)
     answer = replace(answer, sarif=lambda: comparison_sarif(found, read, notes))
+    answer = masked(answer, _clean(read))
     verdict = _verdict(read, chosen) if chosen["gate"].is_asked else None
     if verdict is not None:
         from aclkit.questions.gate.answer import with_verdict
@@ -192,9 +195,6 @@ def _compare(context: Context, claim: str, texts: Sequence[str], chosen: Mapping
 
 def _verdict(read: Sequence[ReadSide], chosen: Mapping[str, Any]) -> Verdict:
     """Judge the change from A to B as ``preview apply`` does."""
-    # Here: a proof of two files needs no engine.
-    from aclkit.questions.gate.answer import cleaner
-
     one, other = read
     gate, budget = chosen["gate"], chosen["budget"]
     semantics = one.reading.semantics
@@ -208,10 +208,15 @@ def _verdict(read: Sequence[ReadSide], chosen: Mapping[str, Any]) -> Verdict:
     )
     planned = Planned.of(change, names, other.side.applied, budget)
     verdict = judge(planned, limits_of(gate, planned, start, budget), budget)
-    verdict = verdict.said(cleaner(planned))
+    verdict = verdict.said(_clean(read))
     if gate.summary_env:
         write_summary(gate.summary_env, planned, verdict)
     return verdict
+
+
+def _clean(read: Sequence[ReadSide]) -> Callable[[str], str]:
+    """Return what hides the sensitive values of both sides."""
+    return masker([each for one in read for each in one.side.hidden])
 
 
 def _notes(read: Sequence[ReadSide]) -> list[str]:

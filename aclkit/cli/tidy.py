@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.read import AUDITED, audit_published
@@ -32,9 +33,6 @@ from aclkit.rules.names.question import Budget
 from aclkit.rules.names.tidy import IDLE
 from aclkit.rules.patterns.match import GLOB, PREFIXED
 from aclkit.warehouse.reader import open_tables
-
-if TYPE_CHECKING:
-    pass
 
 _NOT_PROVEN: Final = 1
 
@@ -105,11 +103,13 @@ def tidy(
     context.stand_on(base.published, base.run)
     tell_state(base.published, base.run)
     state, places = base.state, dict[tuple[str, ...], Sequence[Place]]()
+    clean = masker(())
     if paths:
         applied = read_planned(
             paths, wanted.asked, state, wanted.scope, with_operator=wanted.operator
         )
-        tell_all(applied.notes)
+        clean = masker(applied.hidden)
+        tell_all(map(clean, applied.notes))
         state, places = applied.after, {**applied.places}
     rules = state.rules(base.semantics)
     reasons = replace(facts, acls=tuple(rules.acls)).reasons_to_go
@@ -123,16 +123,16 @@ def tidy(
         )
         _check(proven)
         if context.output_format == KAFKA_ACLS:
-            _write_script(context, proven)
+            _write_script(context, proven, clean)
         else:
-            context.write(tidy_answer(proven, places))
+            context.write(masked(tidy_answer(proven, places), clean))
     else:
         if pattern_type == GLOB and not base.semantics.glob_patterns:
             raise UsageError(
                 "--to-globs needs decisions with globs. Next: aclkit run --semantics kip-1042"
             )
         proposals = propose(rules, grouped(base.inventory.resources), pattern_type, budget, reasons)
-        context.write(proposals_answer(proposals, budget.to_raise))
+        context.write(masked(proposals_answer(proposals, budget.to_raise), clean))
 
 
 def _read_facts(warehouse: str, base: Base) -> AuditInput:
@@ -152,7 +152,7 @@ def _check(proven: Proven) -> None:
     click.get_current_context().exit(_NOT_PROVEN)
 
 
-def _write_script(context: Context, proven: Proven) -> None:
+def _write_script(context: Context, proven: Proven, clean: Callable[[str], str]) -> None:
     """Write the change as a script of kafka-acls; end with 1 where it cannot hold all of it."""
     found = proven.found
     reasons = {step.acl: reason_words(step) for step in found.steps}
@@ -164,7 +164,7 @@ def _write_script(context: Context, proven: Proven) -> None:
     context.deliver(f"{line}\n" for line in lines)
     tell(summary(proven))
     for acl in unsaid[:_MOST_LEFT_OUT]:
-        tell(f"Left out: {acl_words(acl)}.")
+        tell(clean(f"Left out: {acl_words(acl)}."))
     if unsaid:
         changes = number_of(len(found.added) + len(found.steps), "change")
         tell(

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
 from aclkit.answer.document import Answer, Part, Row, Sentence, Table
+from aclkit.answer.masked import Hidden
 from aclkit.kafka.desired.model import DesiredAcl
+from aclkit.kafka.desired.model import Part as FilePart
 from aclkit.kafka.desired.read import Desired
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.phrases import few, listed, number_of
+
+_USER: Final = "User:"
+_PREFIXED: Final = "PREFIXED"
 
 COLUMNS: Final = ("cluster_id", "acl_id", *BINDING, "file", "line", "address")
 """The columns of ``acl_current`` that a file can fill, and where the ACL stands."""
@@ -47,9 +52,40 @@ def hidden_fields(each: DesiredAcl) -> dict[str, tuple[str, str]]:
     """Return the sensitive fields, each with its value and what people read instead."""
     mark = f"(sensitive: {each.place.address or each.place})"
     return {
-        name: (getattr(each.acl, name), f"User:{mark}" if name == "principal" else mark)
+        name: (getattr(each.acl, name), f"{_USER}{mark}" if name == "principal" else mark)
         for name in sorted(each.sensitive)
     }
+
+
+def hidden_in(parts: Iterable[FilePart]) -> list[Hidden]:
+    """Return the sensitive values of files, of ACLs that go or stay too."""
+    return hidden_values(
+        acl
+        for part in parts
+        for acl in (*part.acls, *(acl for change in part.changes for acl in change.acls))
+    )
+
+
+def hidden_values(acls: Iterable[DesiredAcl]) -> list[Hidden]:
+    """Return all sensitive values, a principal also by its name alone.
+
+    >>> from aclkit.kafka.desired.model import Place
+    >>> fields = dict.fromkeys(BINDING, "x")
+    >>> acl = Acl(acl_id="", **{**fields, "principal": "User:ann"})
+    >>> place = Place("plan.json", address="kafka_acl.a")
+    >>> found = hidden_values([DesiredAcl(acl, place, frozenset({"principal"}))])
+    >>> [(each.value, each.shown) for each in found]
+    [('User:ann', 'User:(sensitive: kafka_acl.a)'), ('ann', '(sensitive: kafka_acl.a)')]
+    """
+    found: dict[Hidden, None] = {}
+    for each in acls:
+        for name, (value, shown) in hidden_fields(each).items():
+            is_start = name == "resource_name" and each.acl.pattern_type == _PREFIXED
+            found[Hidden(value, shown, is_start)] = None
+            bare = value.removeprefix(_USER)
+            if name == "principal" and bare not in (value, "*", ""):
+                found[Hidden(bare, shown.removeprefix(_USER))] = None
+    return list(found)
 
 
 def _row(each: DesiredAcl) -> Row:

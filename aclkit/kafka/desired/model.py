@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal
@@ -90,6 +90,11 @@ class ResourceChange:
     forgets: DesiredAcl | None = None
     is_create_first: bool = False
     cluster: str | None = None
+
+    @property
+    def acls(self) -> Iterator[DesiredAcl]:
+        """The ACLs that it is about, whatever becomes of them."""
+        return filter(None, (self.deletes, self.creates, self.keeps, self.forgets))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.answer.document import (
     Answer,
     Comment,
-    Facts,
     Heading,
     Item,
     Items,
     Members,
     Part,
     Sentence,
-    Table,
 )
-from aclkit.kafka.desired.answer import hidden_fields
+from aclkit.answer.masked import masked, masker
 from aclkit.kafka.desired.plan_effect import PlanEffect
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
@@ -62,7 +60,6 @@ def gate_answer(
     """
     found = findings or Findings()
     base = preview_answer(planned.preview, title)
-    clean = cleaner(planned)
     shown = replace(
         base,
         parts=lambda: [*_parts(planned, verdict, limits, found, base)],
@@ -71,7 +68,7 @@ def gate_answer(
         comment=Comment(MARKER, is_calm=verdict.name != DENY),
     )
     return replace(
-        _without(shown, clean),
+        masked(shown, masker(planned.hidden)),
         json=lambda: _members(planned, verdict, limits, found, notes),
     )
 
@@ -159,74 +156,3 @@ def _members(
 def _effect_object(each: PlanEffect) -> dict[str, object]:
     fields = dict(zip(BINDING, each.acl.binding, strict=True))
     return {"effect": each.effect, **fields, "by": each.by, "advice": each.advice or None}
-
-
-def cleaner(planned: Planned) -> Callable[[str], str]:
-    """Return what replaces the sensitive values of a plan in a text for people."""
-    hidden: dict[str, str] = {}
-    for each in planned.effects:
-        for value, text in hidden_fields(each.acl).values():
-            hidden.setdefault(value, text)
-    values = sorted(hidden, key=len, reverse=True)
-
-    def clean(text: str) -> str:
-        for value in values:
-            text = _replaced(text, value, hidden[value])
-        return text
-
-    return clean
-
-
-def _without(answer: Answer, clean: Callable[[str], str]) -> Answer:
-    """Return an answer whose texts for people lack sensitive values; its rows stay."""
-    parts, besides = answer.parts, answer.besides
-    return replace(
-        answer,
-        title=clean(answer.title),
-        notes=[clean(note) for note in answer.notes],
-        parts=None if parts is None else lambda: [_cleaned(part, clean) for part in parts()],
-        besides=None if besides is None else lambda: [clean(text) for text in besides()],
-    )
-
-
-def _replaced(text: str, value: str, other: str) -> str:
-    """Replace a value where it stands as a word of its own, not within a longer name.
-
-    >>> _replaced("READ on topic a* (prefix) for a-b, a", "a", "X")
-    'READ on topic X* (prefix) for a-b, X'
-    """
-    pieces, start = list[str](), 0
-    while value and (at := text.find(value, start)) >= 0:
-        end = at + len(value)
-        is_word = not (_is_inner(text[at - 1 : at]) or _is_inner(text[end : end + 1]))
-        pieces += [text[start:at], other if is_word else value]
-        start = end
-    return "".join((*pieces, text[start:]))
-
-
-def _is_inner(letter: str) -> bool:
-    """Whether a letter beside a value makes it a part of a longer name."""
-    return letter.isalnum() or letter in ("-", "_")
-
-
-def _cleaned(part: Part, clean: Callable[[str], str]) -> Part:
-    match part:
-        case Sentence(text):
-            return replace(part, text=clean(text))
-        case Heading(text):
-            return replace(part, text=clean(text))
-        case Items(items):
-            return Items(
-                [
-                    Item(clean(item.text), item.mark, [clean(text) for text in item.under])
-                    for item in items
-                ]
-            )
-        case Facts(facts):
-            return Facts([(label, clean(text)) for label, text in facts])
-        case Table(columns, rows):
-            return Table(
-                columns,
-                [[clean(cell) if isinstance(cell, str) else cell for cell in row] for row in rows],
-            )
-    return part

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from aclkit.model.acl import Acl
+from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
@@ -38,21 +38,27 @@ class Start:
 
 
 def names_in(acls: Iterable[Acl], semantics: Semantics) -> Asked:
-    """Return the names that ACLs spell out: without a warehouse these are the known ones."""
+    """Return the names that ACLs spell out: without a warehouse these are the known ones.
+
+    As in an inventory, any other principal, host and resource is asked about too. Without a host
+    nothing would be asked about where no ACL names one.
+    """
     acls = list(acls)
     hosts = (asked_host(acl.host, semantics) for acl in acls)
     return Asked(
-        principals=tuple(
-            dict.fromkeys(acl.principal for acl in acls if names_exactly(acl.principal, semantics))
+        principals=(
+            *dict.fromkeys(acl.principal for acl in acls if names_exactly(acl.principal, semantics)),
+            ANY_OTHER_PRINCIPAL,
         ),
-        hosts=tuple(dict.fromkeys(host for host in hosts if host is not None)),
-        resources=tuple(
-            dict.fromkeys(
+        hosts=(*dict.fromkeys(host for host in hosts if host is not None), ANY_OTHER),
+        resources=(
+            *dict.fromkeys(
                 Resource(acl.resource_type, acl.resource_name)
                 for acl in acls
                 if acl.pattern_type == LITERAL
                 and acl.resource_name != "*"
                 and acl.resource_type in OPERATIONS_OF_TYPE
-            )
+            ),
+            *(Resource(kind, ANY_OTHER) for kind in OPERATIONS_OF_TYPE if kind != "CLUSTER"),
         ),
     )

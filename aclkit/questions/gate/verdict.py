@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from aclkit.answer.masked import Hidden
 from aclkit.kafka.desired.plan_effect import PlanEffect
 from aclkit.model.phrases import few, number_of
 from aclkit.questions.assertions.model import Assertion, Outcome
@@ -41,11 +42,13 @@ class Planned:
         preview: what changes at the end, in the worst case.
         moment: what is otherwise for a time than at the end; None where nothing is.
         effects: of plans, what they do to each ACL.
+        hidden: sensitive values, which people must not see.
     """
 
     preview: Preview
     moment: Preview | None = None
     effects: Sequence[PlanEffect] = ()
+    hidden: Sequence[Hidden] = ()
 
     @classmethod
     def of(
@@ -69,6 +72,7 @@ class Planned:
             preview=preview(change, inventory, budget),
             moment=moment,
             effects=applied.effects if applied is not None else (),
+            hidden=applied.hidden if applied is not None else (),
         )
 
     @property

@@ -14,7 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 
+from aclkit.answer.masked import Hidden
 from aclkit.errors import UsageError
+from aclkit.kafka.desired.answer import hidden_in
 from aclkit.kafka.desired.model import DesiredAcl, Part, Place, ResourceChange
 from aclkit.kafka.desired.plan_effect import (
     PlanEffect,
@@ -44,6 +46,7 @@ class Applied:
         effects: of plans, what they do to each ACL.
         notes: what has no effect, where plan and cluster disagree, and what was left alone.
         places: where files hold an ACL, by its seven fields.
+        hidden: sensitive values, which people must not see.
     """
 
     after: State
@@ -51,6 +54,7 @@ class Applied:
     effects: Sequence[PlanEffect]
     notes: Sequence[str]
     places: Mapping[Binding, Sequence[Place]]
+    hidden: Sequence[Hidden] = ()
 
 
 def apply_desired(
@@ -92,6 +96,7 @@ def apply_desired(
             *(_operator_notes(before) if any(part.owners for part in parts) else ()),
         ],
         places=grouped((acl.binding, acl.place) for acl in _held(parts)),
+        hidden=hidden_in(parts),
     )
 
 

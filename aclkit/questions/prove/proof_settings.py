@@ -24,6 +24,7 @@ from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import GLOB
 
 if TYPE_CHECKING:
+    from aclkit.answer.masked import Hidden
     from aclkit.questions.preview.desired import Applied
     from aclkit.warehouse.published import AsOf
 
@@ -116,6 +117,7 @@ class Side:
         as_of: what a warehouse's state is based on.
         fresh: principals that a plan creates: their names are not known yet.
         applied: of files that were applied to the other side: how they lead to this state.
+        hidden: sensitive values of files, which people must not see.
     """
 
     path: str
@@ -128,6 +130,7 @@ class Side:
     as_of: AsOf | None = None
     fresh: frozenset[str] = frozenset()
     applied: Applied | None = None
+    hidden: tuple[Hidden, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from aclkit.errors import UsageError
-from aclkit.kafka.desired.answer import OWN_CHANGE
+from aclkit.kafka.desired.answer import OWN_CHANGE, hidden_in
 from aclkit.kafka.desired.read import Asked
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import BrokerSettings
@@ -65,6 +65,7 @@ def read_file_side(
         notes=tuple(notes),
         fresh=frozenset(each.acl.principal for each in desired.acls if each.is_fresh),
         applied=applied,
+        hidden=tuple(hidden_in(desired.parts)),
     )
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from aclkit.errors import DataError, UsageError
 from aclkit.kafka.acls.text import render_list
-from aclkit.questions.preview import change_set
-from aclkit.questions.preview.change_set import read_change_set
+from aclkit.kafka.desired.read import Asked
+from aclkit.questions.preview import desired_forms
+from aclkit.questions.preview.planned import read_planned
 from tests.factories import acl
 from tests.questions.preview.world import state
 
@@ -41,7 +42,7 @@ def change_of(tmp_path):
         if not isinstance(content, str | bytes):
             content = "".join(json.dumps(record) + "\n" for record in content)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return read_change_set(str(path), state(acls))
+        return read_planned([str(path)], Asked(allows_empty=True), state(acls))
 
     return read
 
@@ -50,32 +51,32 @@ def test_records_add_and_remove_in_their_order(change_of):
     there = acl("u", acl_id=OTHER)
     change = change_of([add(), remove(OTHER)], there)
     assert {a.resource_name for a in change.after.acls.values()} == {"t"}
-    assert change.notes == ()
+    assert change.notes == []
     assert not change_of([add(), remove()]).after.acls
 
 
 def test_records_that_change_nothing_are_said(change_of):
     change = change_of([add(), remove(OTHER)], acl("t", acl_id=ID))
     assert set(change.after.acls) == {ID}
-    assert change.notes == (
+    assert change.notes == [
         f"Offset 0 adds an ACL that already exists: {ID}.",
         f"Offset 1 removes an ACL that does not exist: {OTHER}.",
-    )
+    ]
 
 
 def test_records_of_an_aborted_or_open_transaction_have_no_effect(change_of):
     change = change_of([mark("BEGIN"), add(), mark("ABORT"), mark("BEGIN"), add(OTHER)])
     assert not change.after.acls
-    assert change.notes == (
+    assert change.notes == [
         "Offset 1 has no effect: its transaction is aborted.",
         "Offset 4 has no effect: its transaction is open.",
-    )
+    ]
 
 
 def test_a_transaction_record_out_of_place_is_said(change_of):
     change = change_of([add(), mark("END")])
     assert set(change.after.acls) == {ID}
-    assert change.notes == ("Offset 1: END_TRANSACTION_RECORD without a transaction.",)
+    assert change.notes == ["Offset 1: END_TRANSACTION_RECORD without a transaction."]
 
 
 @pytest.mark.parametrize("has_transaction", [False, True])
@@ -86,7 +87,7 @@ def test_records_of_other_things_change_nothing(change_of, has_transaction):
         records = [mark("BEGIN"), *records, mark("END")]
     change = change_of(records)
     assert set(change.after.acls) == {ID}
-    assert change.notes == ()
+    assert change.notes == []
 
 
 def test_records_of_a_transaction_take_effect_at_its_end(change_of):
@@ -106,7 +107,7 @@ def test_a_name_of_other_bytes_than_utf_8_becomes_no_other_name(change_of):
     text = json.dumps(add(principal="User:J\u00f6rg"), ensure_ascii=False)
     listing = "\n".join(render_list([acl("t", principal="User:J\u00f6rg")]))
     for content in (text, listing):
-        with pytest.raises(DataError, match=r"line [12]: .*not UTF-8"):
+        with pytest.raises(DataError, match=r":[12]: .*not UTF-8"):
             change_of(content.encode("latin-1"))
 
 
@@ -133,9 +134,12 @@ def test_an_empty_file_is_a_cluster_without_acls_and_says_so(change_of):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("hello\n", "expected the output of kafka-acls --list"),
-        (json.dumps(add()) + "\n{nonsense\n", "line 2: not JSON"),
-        ('{"type":"SOMETHING"}\n', "line 1: unknown record type SOMETHING: Kafka up to 4.4"),
+        ("hello\n", "it holds no known format of ACLs. Formats: .*acls-list"),
+        (json.dumps(add()) + "\n{nonsense\n", ":2: not JSON"),
+        (
+            json.dumps(add()) + '\n{"type":"SOMETHING"}\n',
+            ":2: unknown record type SOMETHING: Kafka up to 4.4",
+        ),
     ],
 )
 def test_a_line_that_cannot_be_used_is_an_error(change_of, content, message):
@@ -145,7 +149,7 @@ def test_a_line_that_cannot_be_used_is_an_error(change_of, content, message):
 
 def test_a_missing_file_makes_no_sense(tmp_path):
     with pytest.raises(UsageError, match="the file does not exist"):
-        read_change_set(str(tmp_path / "none"), state([]))
+        read_planned([str(tmp_path / "none")], Asked(), state([]))
 
 
 def test_records_behind_a_byte_order_mark_are_records(change_of):
@@ -156,17 +160,11 @@ def test_a_packed_file_is_unpacked_no_further_than_a_plain_one_is_read(tmp_path,
     path = tmp_path / "change.jsonl.gz"
     content = json.dumps(add()).encode() + b"\n"
     path.write_bytes(gzip.compress(content))
-    assert len(read_change_set(str(path), state([])).after.acls) == 1
-    monkeypatch.setattr(change_set, "LARGEST_DATA", 1_000)
+    assert len(read_planned([str(path)], Asked(), state([])).after.acls) == 1
+    monkeypatch.setattr(desired_forms, "LARGEST_DATA", 1_000)
     path.write_bytes(gzip.compress(content + b" " * 100_000))
     with pytest.raises(UsageError, match="unpacked: expected a file of at most 1,000 bytes"):
-        read_change_set(str(path), state([]))
+        read_planned([str(path)], Asked(), state([]))
     path.write_bytes(gzip.compress(content)[:-20])
     with pytest.raises(UsageError, match=r"gz: cannot be unpacked: "):
-        read_change_set(str(path), state([]))
-
-
-def test_a_file_of_more_lines_than_are_read_is_refused(change_of, monkeypatch):
-    monkeypatch.setattr(change_set, "MOST_LINES", 3)
-    with pytest.raises(UsageError, match="expected at most 3 lines, found more"):
-        change_of("\n" * 4)
+        read_planned([str(path)], Asked(), state([]))
