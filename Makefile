@@ -19,7 +19,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	&& echo $$python && break; done)
 
 .PHONY: help setup demo docs test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
-	bench-cold bench-scale broker-test cluster-test object-store-test soak lint types \
+	bench-cold bench-scale broker-test cluster-test object-store-test container-test soak lint types \
 	imports check fmt lock build clean
 
 help: ## List the targets
@@ -82,6 +82,9 @@ cluster-test: build ## Submit the jobs to a Spark cluster, kill a worker and a d
 
 object-store-test: $(READY) ## Run commands on a bucket of this machine, with faults (10 minutes)
 	@$(BIN)/pytest -n 2 --dist loadgroup tests/object_store
+
+container-test: ## Install as the Dockerfile does, in a chroot, and run it as nobody (root; 15 minutes)
+	@timeout 2400 sh conf/ci/container_test.sh
 
 soak: $(READY) ## Kill the nightly run at 20 random moments, and start it again (half an hour)
 	@$(BIN)/python -m tests.tools.soak --rounds 20

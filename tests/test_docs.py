@@ -243,6 +243,10 @@ def shown_place(demo_warehouse: Path, tmp_path_factory: pytest.TempPathFactory) 
     (place / "next.jsonl").write_text(record, encoding="utf-8")
     (change,) = code_blocks(CHANGE_SET, "json")
     (place / "change.jsonl").write_text(change, encoding="utf-8")
+    (users,) = (each for each in code_blocks(CHANGE_SET, "yaml") if "kind: KafkaUser" in each)
+    (place / "newcomer.yaml").write_text(users, encoding="utf-8")
+    (watch,) = code_blocks(CHANGE_SET, "toml")
+    (place / "watch.toml").write_text(watch, encoding="utf-8")
     settings = ["--config", str(ROOT / "conf" / "demo.toml"), "--dense", "never"]
     settings += ["--warehouse", str(place / "warehouse" / "next")]
     source = f"records:{place / 'next.jsonl'}"

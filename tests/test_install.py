@@ -20,6 +20,7 @@ from tests.questions.query import small_warehouse as small
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SLIM = ROOT / "conf" / "requirements-slim.txt"
+USERS = ROOT / "tests" / "data" / "desired" / "strimzi" / "users.yaml"
 LOCK = (ROOT / "conf" / "requirements.lock").read_text(encoding="utf-8")
 SPARK = {"delta", "py4j", "pyspark"}
 
@@ -87,6 +88,7 @@ QUESTIONS = [
     (("assert", "ASSERTIONS"), "carol alters nothing"),
     (("export", "explain", "--format", "csv"), "User:alice"),
     (("completion", "bash"), "_aclkit_completion"),
+    (("desired", "show", str(USERS)), "User:"),
     (("doctor",), "Spark is not installed"),
     (("--help",), "materialize  Compute every decision"),
 ]
@@ -105,8 +107,12 @@ import aclkit.warehouse.published_files
 from aclkit.cli import cli
 from aclkit.cli.lazy_group import walk
 
+from click.testing import CliRunner
+
 from aclkit.answer.render import render_rows
 
+shown = CliRunner().invoke(cli, ["desired", "show", sys.argv[1]])
+assert shown.exit_code == 0, shown.output
 list(walk(cli, click.Context(cli)))
 list(render_rows(["a name in wide letters"], [["\\u6771"]]))
 print(*sorted({name.partition(".")[0] for name in sys.modules}))
@@ -226,7 +232,7 @@ def test_settings_of_what_is_not_installed_leave_questions_alone(no_spark, tmp_p
 
 
 def test_the_slim_list_is_what_questions_import(no_spark):
-    imported = no_spark.python("-c", IMPORT_QUESTIONS).stdout.split()
+    imported = no_spark.python("-c", IMPORT_QUESTIONS, str(USERS)).stdout.split()
     assert slim() == {
         name: DEPENDENCIES[name] for name, module in MODULES.items() if module in imported
     }

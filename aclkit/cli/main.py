@@ -52,7 +52,6 @@ _SECTIONS: Final[Sections] = {
 }
 _SELDOM: Final = frozenset(
     [
-        "report",
         "verify",
         "doctor",
         "replay",

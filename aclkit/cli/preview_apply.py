@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,8 +15,7 @@ from aclkit.answer.masked import masker
 from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.changed import changed_findings
-from aclkit.audit.findings.read import AUDITED, audit_published
-from aclkit.audit.reports.gate_sarif import gate_sarif
+from aclkit.audit.findings.read import AUDITED, audit_published, read_findings
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats, retired_engine_option, tell_state
 from aclkit.cli.desired_options import DesiredOptions, desired_options
@@ -38,7 +38,7 @@ from aclkit.model.phrases import few
 from aclkit.questions.gate.answer import Findings, gate_answer
 from aclkit.questions.gate.read import read_start
 from aclkit.questions.gate.start import Start, names_in
-from aclkit.questions.gate.verdict import Planned, judge
+from aclkit.questions.gate.verdict import Planned, Verdict, judge
 from aclkit.questions.preview.desired import Applied
 from aclkit.questions.preview.planned import read_planned
 from aclkit.questions.preview.read import Base
@@ -71,7 +71,7 @@ def apply(
     wanted: DesiredOptions,
     gate: GateOptions,
     budget: Budget,
-    **chosen: Any,  # noqa: ANN401 -- the options about settings
+    **chosen: object,
 ) -> None:
     """Show what files change, with a verdict.
 
@@ -89,7 +89,7 @@ def apply(
     deny (exit code 1) if a policy, the reference, a watch or --fail-on is broken, or something is
     unknown; review (0, with --strict 1) if access changes otherwise; else pass (0).
     """
-    start, audit = _start(context, base, wanted, chosen)
+    start, audit, known = _start(context, base, wanted, chosen)
     applied = read_planned(
         paths, wanted.asked, start.state, wanted.scope, with_operator=wanted.operator
     )
@@ -100,9 +100,7 @@ def apply(
         planned = Planned.of(change, start.inventory, applied, budget)
         limits = limits_of(gate, planned, start, budget)
         verdict = judge(planned, limits, budget).said(clean)
-        brought, ended = (
-            changed_findings(audit, [*applied.after.acls.values()]) if audit else ([], [])
-        )
+        brought, ended = changed_findings(audit, [*applied.after.acls.values()], known)
         notes = [*start.notes, *applied.notes]
         answer = gate_answer(
             planned,
@@ -112,27 +110,24 @@ def apply(
             notes,
             Findings(brought=[*map(_finding_words, brought)], ended=[*map(_finding_words, ended)]),
         )
-        context.write(
-            replace(
-                answer, sarif=lambda: gate_sarif(planned, verdict, _places(applied), notes, clean)
-            )
-        )
+        sarif = partial(_sarif, planned, verdict, applied, notes, clean)
+        context.write(replace(answer, sarif=sarif))
     if gate.summary_env:
         write_summary(gate.summary_env, planned, verdict)
     end_with(verdict, is_strict=wanted.strict)
 
 
 def _start(
-    context: Context, base: str | None, wanted: DesiredOptions, chosen: dict[str, Any]
-) -> tuple[Start, AuditInput | None]:
-    """Read the state from which the change starts, and of a warehouse what an audit looks at."""
+    context: Context, base: str | None, wanted: DesiredOptions, chosen: Mapping[str, Any]
+) -> tuple[Start, AuditInput, list[Finding] | None]:
+    """Read the state from which the change starts, what an audit looks at, and known findings."""
     if base is None:
-        found, start, audit = read_start(
-            context.asked_warehouse(), context.cluster, {name: {} for name in AUDITED}, _audit
-        )
+        needed: dict[str, dict[str, str]] = {name: {} for name in (*AUDITED, "finding", "job_run")}
+        warehouse = context.asked_warehouse()
+        found, start, (audit, known) = read_start(warehouse, context.cluster, needed, _audit)
         context.stand_on(found.published, found.run)
         tell_state(found.published, found.run)
-        return start, audit
+        return start, audit, known
     (read,) = read_alike([read_file_side(base, wanted.asked)], given_reading(chosen))
     acls = {acl.acl_id: acl for acl in read.side.acls}
     semantics = read.reading.semantics
@@ -144,11 +139,27 @@ def _start(
         notes=read.side.notes,
     )
     audit = AuditInput(acls=read.side.acls, semantics=semantics, settings=read.reading.settings)
-    return start, audit
+    return start, audit, None
 
 
-def _audit(tables: Tables, run: PublishedRun, base: Base) -> AuditInput:
-    return audit_published(tables, run, base.state.settings, base.semantics)
+def _audit(
+    tables: Tables, run: PublishedRun, base: Base
+) -> tuple[AuditInput, list[Finding] | None]:
+    audit = audit_published(tables, run, base.state.settings, base.semantics)
+    return audit, read_findings(tables, run)
+
+
+def _sarif(
+    planned: Planned,
+    verdict: Verdict,
+    applied: Applied,
+    notes: Sequence[str],
+    clean: Callable[[str], str],
+) -> str:
+    # Here: other formats do not need it.
+    from aclkit.audit.reports.gate_sarif import gate_sarif
+
+    return gate_sarif(planned, verdict, _places(applied), notes, clean)
 
 
 def _places(applied: Applied) -> dict[tuple[str, ...], list[Place]]:

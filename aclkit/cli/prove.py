@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats, retired_engine_option
-from aclkit.cli.desired_options import desired_options
+from aclkit.cli.desired_options import DesiredOptions, desired_options
 from aclkit.cli.gate_options import end_with, gate_options, limits_of, write_summary
 from aclkit.cli.help import Group
 from aclkit.cli.options import flag, option, together
@@ -92,7 +92,7 @@ def prove() -> None:
 
 @prove.command("same")
 @_comparison_options
-def same(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa: ANN401 -- the option groups name them
+def same(context: Context, /, a: str, b: str, **chosen: object) -> None:
     """Prove that A and B allow the same access.
 
     \b
@@ -108,7 +108,7 @@ def same(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa: A
 
 @prove.command("no-more")
 @_comparison_options
-def no_more(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa: ANN401 -- as above
+def no_more(context: Context, /, a: str, b: str, **chosen: object) -> None:
     """Prove that B allows nothing that A denies.
 
     \b
@@ -123,7 +123,7 @@ def no_more(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa
 
 @prove.command("no-less")
 @_comparison_options
-def no_less(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa: ANN401 -- as above
+def no_less(context: Context, /, a: str, b: str, **chosen: object) -> None:
     """Prove that B allows everything that A allows.
 
     \b
@@ -141,7 +141,15 @@ def no_less(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa
 @click.argument("a", metavar="[A]", required=False)
 @_shared_options
 @click.pass_obj
-def never(context: Context, /, file: str, a: str | None, budget: Budget, **chosen: Any) -> None:  # noqa: ANN401 -- as above
+def never(
+    context: Context,
+    /,
+    file: str,
+    a: str | None,
+    wanted: DesiredOptions,
+    budget: Budget,
+    **chosen: object,
+) -> None:
     """Prove your own policies for every name.
 
     \b
@@ -155,7 +163,7 @@ def never(context: Context, /, file: str, a: str | None, budget: Budget, **chose
     """
     assertions = parse_assertions(read_text(file), file)
     side = context.require_warehouse(to_write=False) if a is None else a
-    sides = read_sides(context, [side], chosen["wanted"])
+    sides = read_sides(context, [side], wanted)
     read = read_alike(sides, given_reading(chosen))
     notes = _notes(read)
     found = hold_assertions(assertions, read[0].rules, budget)
@@ -165,7 +173,7 @@ def never(context: Context, /, file: str, a: str | None, budget: Budget, **chose
     _end(found.outcome)
 
 
-def _compare(context: Context, claim: str, texts: Sequence[str], chosen: dict[str, Any]) -> None:
+def _compare(context: Context, claim: str, texts: Sequence[str], chosen: Mapping[str, Any]) -> None:
     sides = read_sides(context, texts, chosen["wanted"])
     read = read_alike(sides, given_reading(chosen), each_own=chosen["compare_settings"])
     notes = _notes(read)
@@ -185,7 +193,7 @@ def _compare(context: Context, claim: str, texts: Sequence[str], chosen: dict[st
         end_with(verdict, is_strict=chosen["wanted"].strict)
 
 
-def _verdict(read: Sequence[ReadSide], chosen: dict[str, Any]) -> Verdict:
+def _verdict(read: Sequence[ReadSide], chosen: Mapping[str, Any]) -> Verdict:
     """Judge the change from A to B as ``preview apply`` does."""
     one, other = read
     gate, budget = chosen["gate"], chosen["budget"]

@@ -89,17 +89,17 @@ settings_options = together(
 )
 
 
-def reading_of(chosen: dict[str, Any]) -> AskedReading:
+def reading_of(chosen: Mapping[str, Any]) -> AskedReading:
     """Return the values of the options on how ACLs are read."""
     return AskedReading(preset=chosen["semantics"], own=own_semantics(chosen))
 
 
-def follows_brokers(chosen: dict[str, Any]) -> bool:
+def follows_brokers(chosen: Mapping[str, Any]) -> bool:
     """Whether ranges (CIDR) decide as the brokers that are known read them."""
     return chosen["cidr_hosts"] in (None, AUTO)
 
 
-def own_semantics(chosen: dict[str, Any]) -> dict[str, Any]:
+def own_semantics(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of semantics that were given on their own."""
     names = [field.name for field in dataclasses.fields(Semantics)]
     own = {name: chosen[name] for name in names if chosen[name] not in (None, AUTO)}
@@ -108,7 +108,7 @@ def own_semantics(chosen: dict[str, Any]) -> dict[str, Any]:
     return own
 
 
-def given_settings(chosen: dict[str, Any]) -> GivenSettings:
+def given_settings(chosen: Mapping[str, Any]) -> GivenSettings:
     """Return super users and allow.everyone: options win over ``--server-properties``.
 
     Raises:
@@ -128,7 +128,7 @@ def given_settings(chosen: dict[str, Any]) -> GivenSettings:
     return read_broker_file(file, is_part=is_part).overridden_by(given)
 
 
-def said_super_users(chosen: dict[str, Any]) -> str | None:
+def said_super_users(chosen: Mapping[str, Any]) -> str | None:
     """Return the options' super users; empty for none, None where no option is passed.
 
     An option on the command line overrides the other one in a settings file.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from glob import has_magic
 from pathlib import Path
@@ -118,7 +118,7 @@ def _is_moment(text: str) -> bool:
     return True
 
 
-def given_reading(chosen: dict[str, Any]) -> GivenReading:
+def given_reading(chosen: Mapping[str, Any]) -> GivenReading:
     """Return the values of the options; ``auto`` counts as not passed."""
     preset, settings = chosen["semantics"], given_settings(chosen)
     tell_all([*settings.notes, *near_misses(settings.super_users or ())])

@@ -8,8 +8,18 @@ from typing import Any, Final
 
 from aclkit.audit.findings.audit_input import BROAD_SHARE, AuditInput, Life
 from aclkit.model.acl import Acl
+from aclkit.model.findings import Finding
 from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.warehouse.codecs import ALIVE_SQL, BROKERS_SQL, acl_of, acl_sql, behind_acl, brokers_of
+from aclkit.warehouse.codecs import (
+    ALIVE_SQL,
+    BROKERS_SQL,
+    acl_of,
+    acl_sql,
+    behind_acl,
+    brokers_of,
+    finding_of,
+    finding_sql,
+)
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.reader import Tables, read_written
 from aclkit.warehouse.sql import fetch
@@ -68,6 +78,16 @@ def audit_published(
         broad_share=BROAD_SHARE if share is None else share,
         has_builder=bool(run.settings.has_builder),
     )
+
+
+def read_findings(tables: Tables, run: PublishedRun) -> list[Finding] | None:
+    """Read what was found in the published state; None where that run looked for nothing."""
+    if run.settings.broad_share is None:
+        return None
+    return [finding_of(row) for row in fetch(tables, _FOUND, [run.cluster_id])]
+
+
+_FOUND: Final = finding_sql("FROM finding_current WHERE cluster_id = ?")
 
 
 def _audit(ask: Ask, settings: BrokerSettings, semantics: Semantics) -> AuditInput:

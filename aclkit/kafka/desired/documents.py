@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from glob import glob, has_magic
+from glob import has_magic
 from pathlib import Path
 from typing import Final
 
@@ -73,7 +73,8 @@ def _files(path: str) -> list[str]:
     if Path(path).is_dir():
         return list(_below(path))
     found: list[str] = []
-    for each in sorted(glob(path, recursive=True)):  # noqa: PTH207 -- of any root
+    root = Path(Path(path).anchor)
+    for each in sorted(map(str, root.glob(str(Path(path).relative_to(root))))):
         found += _below(each) if Path(each).is_dir() else [each]
     if not found:
         raise UsageError(f"{shown(path)}: no file has such a name")

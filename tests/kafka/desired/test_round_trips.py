@@ -23,7 +23,7 @@ from aclkit.kafka.desired.documents import read_documents
 from aclkit.kafka.desired.formats import Format
 from aclkit.model.acl import Acl
 from tests.factories import acl
-from tests.kafka.desired.holding import bindings, document, problems
+from tests.kafka.desired.holding import bindings, document
 
 Rendered = tuple[str, Sequence[Acl]]
 
@@ -61,7 +61,6 @@ class Form:
         module: where its reader is.
         reader: the name of its format there.
         formats: the name of the formats there.
-        refused: letters with which its reader refuses a name, and says how to write it.
         says_what_it_lacks: its reader has a note on what the form cannot express.
     """
 
@@ -70,7 +69,6 @@ class Form:
     module: str
     reader: str
     formats: str = "FORMATS"
-    refused: str | None = None
     says_what_it_lacks: bool = False
 
     @property
@@ -98,13 +96,7 @@ FORMS = (
         says_what_it_lacks=True,
     ),
     Form("records", as_records, "aclkit.questions.preview.desired_forms", "records", "ALL_FORMATS"),
-    Form(
-        "strimzi",
-        partial(as_lines, render_kafka_users),
-        f"{_ROOM}.kafka_user",
-        "strimzi",
-        refused="{{",
-    ),
+    Form("strimzi", partial(as_lines, render_kafka_users), f"{_ROOM}.kafka_user", "strimzi"),
     Form(
         "terraform",
         partial(as_lines, render_terraform),
@@ -146,10 +138,6 @@ def acls_of(name: str) -> list[Acl]:
     ]
 
 
-def is_refused(form: Form, text: str) -> bool:
-    return form.refused is not None and form.refused in text
-
-
 def check_round_trip(form: Form, acls: Sequence[Acl]) -> None:
     """Insist that a form has the same ACLs without those that it left out."""
     text, unsaid = form.render(acls)
@@ -157,11 +145,7 @@ def check_round_trip(form: Form, acls: Sequence[Acl]) -> None:
     left_out = {each.binding for each in unsaid}
     expected = {each.binding for each in acls} - left_out
     assert (part.form, dict(part.unread)) == (form.reader, {})
-    if any(is_refused(form, field) for binding in expected for field in binding):
-        assert problems(part)
-        assert all("If {{ is part of the name, write" in each for each in problems(part))
-    else:
-        assert bindings(part) == expected
+    assert bindings(part) == expected
 
 
 def test_sixty_names_are_tried():
@@ -179,7 +163,7 @@ def test_acls_with_a_hostile_name_are_read_back(form: Form, name: str):
 
 @by_form
 def test_a_file_with_all_hostile_names_is_read_back(form: Form, tmp_path):
-    acls = [each for name in NAMES if not is_refused(form, name) for each in acls_of(name)]
+    acls = [each for name in NAMES for each in acls_of(name)]
     text, unsaid = form.render(acls)
     path = tmp_path / "acls"
     path.write_bytes(text.encode())

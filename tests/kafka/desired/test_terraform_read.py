@@ -7,7 +7,8 @@ import pytest
 from aclkit.errors import DataError, UsageError
 from aclkit.kafka.desired import hcl, terraform_plan, terraform_state
 from aclkit.kafka.desired.formats import format_of
-from aclkit.kafka.desired.read import Asked, read_desired
+from aclkit.kafka.desired.read import Asked
+from aclkit.questions.preview.desired_forms import read_wanted
 from tests.kafka.desired.terraform_files import acl, document, handed, plan, resource
 
 FORMATS = (*terraform_plan.FORMATS, *terraform_state.FORMATS, *hcl.FORMATS)
@@ -17,7 +18,7 @@ FORMATS = (*terraform_plan.FORMATS, *terraform_state.FORMATS, *hcl.FORMATS)
 def test_a_handed_plan_is_read_from_a_file(tmp_path, encoding):
     path = tmp_path / "plan"
     path.write_text(handed("2-plan.json").text, encoding=encoding)
-    desired = read_desired([str(path)], FORMATS, Asked())
+    desired = read_wanted([str(path)], Asked())
     assert len(desired.acls) == 6
 
 
@@ -26,7 +27,7 @@ def test_all_problems_of_a_file_are_one_error(tmp_path):
     bad = (resource(f"kafka_acl.{name}", "explode", acl(), acl()) for name in "ab")
     path.write_text(document(plan(*bad)).text, encoding="utf-8")
     with pytest.raises(DataError) as error:
-        read_desired([str(path)], FORMATS, Asked())
+        read_wanted([str(path)], Asked())
     assert str(error.value).count("Unknown actions 'explode'") == 2
 
 
@@ -42,8 +43,8 @@ def test_two_clusters_in_one_plan_must_be_chosen_from(tmp_path):
     )
     path.write_text(document(made).text, encoding="utf-8")
     with pytest.raises(UsageError, match=r"kafka\.one and kafka\.two"):
-        read_desired([str(path)], FORMATS, Asked())
-    desired = read_desired([str(path)], FORMATS, Asked(cluster="kafka.two"))
+        read_wanted([str(path)], Asked())
+    desired = read_wanted([str(path)], Asked(cluster="kafka.two"))
     assert [each.place.address for each in desired.acls] == ["kafka_acl.b"]
 
 

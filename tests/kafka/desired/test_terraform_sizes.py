@@ -19,7 +19,8 @@ import resource, sys
 from aclkit.kafka.desired.documents import read_documents
 from aclkit.kafka.desired.plan_effect import plan_effects
 from aclkit.kafka.desired.terraform_plan import read_plan
-[(document, _)] = read_documents(sys.argv[1:])
+from pathlib import Path
+[(document, _)] = read_documents(sys.argv[1:], lambda name: Path(name).read_bytes())
 part = read_plan(document)
 print(len(part.problems), len(plan_effects(part.changes)))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
