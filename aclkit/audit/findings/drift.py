@@ -29,7 +29,7 @@ UNMANAGED_ACL: Final = Kind(
     severity="medium",
     summary="ACLs that no file of desired state holds",
     meaning=(
-        "The ACL exists on the cluster, and the files passed with --desired replace the ACLs it "
+        "The ACL exists on the cluster. The files passed with --desired replace the ACLs it "
         "belongs to, but none of them holds it. It was created by hand or by another tool, or its "
         "removal was not applied. The next apply may remove it."
     ),
