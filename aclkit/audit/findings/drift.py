@@ -87,9 +87,8 @@ class DesiredFiles:
 def find_unreadable(paths: Sequence[str], reason: str) -> Iterator[Finding]:
     """Yield the finding that files cannot be used."""
     lines = reason.split("\n")
-    yield DESIRED_UNREADABLE.about(
-        few(paths), f"{few(paths)} cannot be read: {lines[0]}", evidence=lines
-    )
+    message = f"What differs from the files is unknown: {lines[0]}"
+    yield DESIRED_UNREADABLE.about(few(paths), message, evidence=lines)
 
 
 def find_drift(
