@@ -22,21 +22,19 @@ from aclkit.questions.preview.desired import apply_desired
 from aclkit.questions.preview.scopes import Scope
 from aclkit.questions.preview.state import State
 
-_UNMANAGED, _MISSING, _UNREADABLE = DRIFT
-
 UNMANAGED_ACL: Final = Kind(
-    id=_UNMANAGED,
+    id="unmanaged-acl",
     severity="medium",
     summary="ACLs that no file of desired state holds",
     meaning=(
-        "The ACL exists on the cluster, and the files passed with --desired replace the ACLs it "
-        "belongs to, but none of them holds it. It was created by hand or by another tool, or its "
+        "The cluster has the ACL, and no file passed with --desired holds it. The files replace "
+        "the ACLs that it belongs to. Somebody created it by hand or with another tool, or its "
         "removal was not applied. The next apply may remove it."
     ),
     fix="Add the ACL to the file, or remove it from the cluster.",
 )
 MISSING_ACL: Final = Kind(
-    id=_MISSING,
+    id="missing-acl",
     severity="high",
     summary="ACLs of the desired state that do not exist",
     meaning=(
@@ -47,7 +45,7 @@ MISSING_ACL: Final = Kind(
     depends="high for a DENY, medium for an ALLOW",
 )
 DESIRED_UNREADABLE: Final = Kind(
-    id=_UNREADABLE,
+    id="desired-unreadable",
     severity="high",
     summary="files of desired state that cannot be read",
     meaning=(
