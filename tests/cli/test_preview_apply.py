@@ -156,7 +156,7 @@ PLANS_ONLY = {"plan_effects": [], "cost": None}
 USERS = """\
 apiVersion: kafka.strimzi.io/v1
 kind: KafkaUser
-metadata: {name: ann}
+metadata: {name: ann, labels: {strimzi.io/cluster: main}}
 spec:
   authorization:
     type: simple

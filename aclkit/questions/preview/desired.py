@@ -95,7 +95,7 @@ def apply_desired(
             *_disagreements(desired, existing),
             *(_operator_notes(before) if any(part.owners for part in parts) else ()),
         ],
-        places=grouped((acl.binding, acl.place) for acl in _held(parts)),
+        places=grouped(dict.fromkeys((acl.binding, acl.place) for acl in _held(parts))),
         hidden=hidden_in(parts),
     )
 

@@ -35,9 +35,17 @@ RULE = closed(  # 3.49
         "defaultConfiguration": closed({"level": LEVEL}),
     },
 )
-PLACE = closed(
-    {"logicalLocations": array(closed({"fullyQualifiedName": {"type": "string"}, "kind": TEXT}), 1)}
-)  # 3.28, 3.33
+LOGICAL = array(closed({"fullyQualifiedName": {"type": "string"}, "kind": TEXT}), 1)  # 3.33
+FILE = closed(
+    {"artifactLocation": closed({"uri": {"type": "string", "pattern": r"^[^\s#?<>\"]+$"}})},
+    {"region": closed({"startLine": {"type": "integer", "minimum": 1}})},
+)  # 3.29, 3.4, 3.30
+PLACE = {
+    "anyOf": [
+        closed({"logicalLocations": LOGICAL}, {"physicalLocation": FILE}),
+        closed({"physicalLocation": FILE}),
+    ]
+}  # 3.28
 SUPPRESSION = closed(  # 3.35
     {"kind": {"enum": ["inSource", "external"]}},
     {"status": {"enum": ["accepted", "underReview", "rejected"]}, "justification": TEXT},
