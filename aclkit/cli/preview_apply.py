@@ -152,8 +152,10 @@ def _refuse_settings(chosen: Mapping[str, Any]) -> None:
         UsageError: one is passed.
     """
     own = [name for name, value in own_semantics(chosen).items() if value is not None]
-    named = ("super_users", "no_super_users", "allow_everyone", "server_properties")
-    own += [name for name in named if chosen[name] not in (None, False)]
+    named = ("super_users", "allow_everyone", "server_properties")
+    own += [name for name in named if chosen[name] is not None]
+    if chosen["no_super_users"]:
+        own.append("no_super_users")
     if chosen["semantics"] != AUTO:
         own.append("semantics")
     if own:
