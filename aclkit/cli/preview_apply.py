@@ -29,12 +29,14 @@ from aclkit.cli.gate_options import (
 )
 from aclkit.cli.help import command
 from aclkit.cli.options import option
-from aclkit.cli.settings_options import settings_options
+from aclkit.cli.settings_options import own_semantics, settings_options
 from aclkit.cli.side_arguments import given_reading
+from aclkit.errors import UsageError
 from aclkit.kafka.desired.model import Place
 from aclkit.kafka.desired.tf_blocks import in_tf_files, read_blocks
 from aclkit.model.findings import Finding
 from aclkit.model.phrases import few
+from aclkit.model.semantics import AUTO
 from aclkit.questions.gate.answer import Findings, gate_answer
 from aclkit.questions.gate.read import read_start
 from aclkit.questions.gate.start import Start, names_in
@@ -122,6 +124,7 @@ def _start(
 ) -> tuple[Start, AuditInput, list[Finding] | None]:
     """Read the state from which the change starts, what an audit looks at, and known findings."""
     if base is None:
+        _refuse_settings(chosen)
         needed: dict[str, dict[str, str]] = {name: {} for name in (*AUDITED, "finding", "job_run")}
         warehouse = context.asked_warehouse()
         found, start, (audit, known) = read_start(warehouse, context.cluster, needed, _audit)
@@ -140,6 +143,26 @@ def _start(
     )
     audit = AuditInput(acls=read.side.acls, semantics=semantics, settings=read.reading.settings)
     return start, audit, None
+
+
+def _refuse_settings(chosen: Mapping[str, Any]) -> None:
+    """Refuse settings of brokers for a warehouse: its runs know them.
+
+    Raises:
+        UsageError: one is passed.
+    """
+    own = [name for name, value in own_semantics(chosen).items() if value is not None]
+    named = ("super_users", "allow_everyone", "server_properties")
+    own += [name for name in named if chosen[name] is not None]
+    if chosen["no_super_users"]:
+        own.append("no_super_users")
+    if chosen["semantics"] != AUTO:
+        own.append("semantics")
+    if own:
+        raise UsageError(
+            f"--{own[0].replace('_', '-')} goes with --base only: a warehouse has the settings of "
+            "its runs. Next: aclkit run with this setting"
+        )
 
 
 def _audit(

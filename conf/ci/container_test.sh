@@ -49,7 +49,7 @@ variables=$(sed -n 's/^ENV //p' "$project/conf/ci/Dockerfile")
 
 inside() { # as the container: nobody, the Dockerfile's variables and no other
   # shellcheck disable=SC2086
-  chroot --userspec=65534:65534 "$root" /usr/bin/env -i $variables sh -c "cd /work; $1" sh </dev/null
+  chroot --userspec=65534:65534 "$root" /usr/bin/env -i $variables sh -c "cd /data; $1" sh </dev/null
 }
 
 check() { # NAME, COMMAND: the command ends with 0
@@ -68,7 +68,7 @@ install_kind() {
   cp /etc/resolv.conf "$root/etc/resolv.conf"
   printf '127.0.0.1 localhost %s\n' "$(uname -n)" >"$root/etc/hosts"
   # Certificate authorities of this machine, for pip and for Maven's jars.
-  mkdir -p "$root/usr/local/share/ca-certificates" "$root/src" "$root/work"
+  mkdir -p "$root/usr/local/share/ca-certificates" "$root/src" "$root/data"
   cp -a /usr/local/share/ca-certificates/. "$root/usr/local/share/ca-certificates/"
   mount --bind "$project" "$root/src"
   mount -o remount,bind,ro "$root/src"
@@ -89,8 +89,8 @@ make_read_only() {
   mount -t proc proc "$root/proc"
   mount --rbind /dev "$root/dev"
   mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
-  mount --bind "$project/tests/data/desired" "$root/work"
-  mount -o remount,bind,ro "$root/work"
+  mount --bind "$project/tests/data/desired" "$root/data"
+  mount -o remount,bind,ro "$root/data"
 }
 
 for kind; do
@@ -102,7 +102,7 @@ for kind; do
   make_read_only
 
   check "the user is nobody" 'test "$(id -un)" = nobody'
-  check "the root is read-only" '! touch /x /opt/aclkit/x /work/x 2>/dev/null'
+  check "the root is read-only" '! touch /x /opt/aclkit/x /data/x 2>/dev/null'
   check "help is printed" 'aclkit --help'
   check "desired show reads a plan" 'aclkit desired show terraform/2-plan.json'
   check "desired show reads KafkaUsers" 'aclkit desired show strimzi/users.yaml'
@@ -110,8 +110,8 @@ for kind; do
     'aclkit prove same terraform/0-before.kafka-acls-list.txt terraform/0-before.kafka-acls-list.txt'
   check "the gate denies a plan with a gap" '
     cd /tmp
-    GATE_PATHS=/work/terraform/2-plan.json GATE_SARIF=out.sarif GATE_SUMMARY_ENV=out.env \
-      GATE_BASE=/work/terraform/1-after.kafka-acls-list.txt sh /opt/aclkit/ci/gate.sh
+    GATE_PATHS=/data/terraform/2-plan.json GATE_SARIF=out.sarif GATE_SUMMARY_ENV=out.env \
+      GATE_BASE=/data/terraform/1-after.kafka-acls-list.txt sh /opt/aclkit/ci/gate.sh
     test $? -eq 1 && grep -qx "ACLKIT_VERDICT=deny" out.env && test -s out.sarif &&
       test "$(head -n 1 aclkit-comment.md)" = "<!-- aclkit preview -->"'
   case $kind in
@@ -132,7 +132,7 @@ for kind; do
   check "the audit looks at the warehouse" 'aclkit --warehouse /tmp/w audit --fail-on never'
   check "the gate lets KafkaUsers go ahead" '
     cd /tmp
-    GATE_PATHS=/work/strimzi/users.yaml GATE_WAREHOUSE=/tmp/w \
+    GATE_PATHS=/data/strimzi/users.yaml GATE_WAREHOUSE=/tmp/w \
       sh /opt/aclkit/ci/gate.sh'
   umount -R -l "$root"
 done

@@ -48,4 +48,4 @@ def part(lock: str, report: str) -> str:
 if __name__ == "__main__":
     kind, *paths = sys.argv[1:]
     texts = [Path(path).read_text(encoding="utf-8") for path in paths]
-    sys.stdout.write({"versions": versions, "part": part}[kind](*texts))
+    sys.stdout.write(versions(*texts) if kind == "versions" else part(*texts))

@@ -92,7 +92,7 @@ def test_sarif_says_what_is_unknown_as_a_result(acl_file):
 
 def test_a_limit_bounds_every_format_and_all_lifts_it(acl_file):
     after = acl_file("b", *(acl(f"t{n}", principal=f"User:u{n}") for n in range(30)))
-    sides = "--allow-empty", acl_file("a"), after
+    sides = acl_file("a"), after, "--allow-empty"
     answer = found("no-more", *sides, code=1)
     assert (answer["limit"], len(answer["counterexamples"])) == (20, 20)
     assert answer["found"] == {"gained": {"cells": 60, "shown": 40}}
@@ -109,7 +109,7 @@ def test_hostile_names_act_on_nothing(acl_file):
         **{name: getattr(bad, name) for name in ("resource_type", "host", "principal")},
         "resource_name": bad.resource_name.replace("\u2028", ""),
     })  # fmt: skip
-    sides = "--allow-empty", acl_file("a"), acl_file("b", bad)
+    sides = acl_file("a"), acl_file("b", bad), "--allow-empty"
     (example,) = found("no-more", *sides, code=1)["counterexamples"]
     assert example["resource_name"] == bad.resource_name
     sarif("no-more", *sides, code=1)

@@ -63,10 +63,11 @@ QUESTIONS = {
     "preview": [
         "preview add-acl --allow-principal User:carol --operation Read --topic orders",
         "preview remove-acl --topic payments",
-        "preview apply {after}",
         "preview upgrade --from kip-1042 --to kafka",
         "diff 5 100",
     ],
+    "preview-apply": ["preview apply {after}"],
+    "desired-show": ["desired show {before} {after}"],
     "preview-add-topic": ["preview add-topic pay-new payments"],
     "doctor": ["doctor"],
     "sql": ["sql 'SELECT principal, host FROM explain LIMIT 3'"],
@@ -76,7 +77,7 @@ QUESTIONS = {
     "prove": [
         "prove same {before} {after}",
         "prove no-more {before} {after} --cidr-hosts on",
-        "prove no-less {before} {after}",
+        "prove no-less {before} {after} --fail-on any",
         UNKNOWN,
         "prove same {warehouse} {after}",
     ],

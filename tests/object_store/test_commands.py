@@ -123,8 +123,8 @@ ASKED: dict[str, Sequence[str]] = {
 """Command → what is asked of both warehouses."""
 
 ELSEWHERE = {
-    "aclkit", "preview", "prove", "acls", "export",  # groups
-    "completion", "init", "jars", "help",  # they take no warehouse
+    "aclkit", "preview", "prove", "desired", "acls", "export",  # groups
+    "completion", "init", "jars", "help", "desired show",  # they take no warehouse
     "export duckdb", "doctor", "serve", "maintain",  # below: they differ on purpose
     "demo", "replay", "materialize", "run", "acls add", "acls remove", "usage",  # runs
     "audit accept",  # it reads findings as audit does, and writes a local file

@@ -13,7 +13,7 @@ from typing import NoReturn
 import pytest
 
 from aclkit.runtime import fail_points
-from aclkit.warehouse import commits, run, store
+from aclkit.warehouse import commits, run
 from aclkit.warehouse.formats import STEPS
 from aclkit.warehouse.schemas import TABLES
 
@@ -71,7 +71,7 @@ def be_older_aclkit(patch: pytest.MonkeyPatch, lacking: Collection[str] = ("job_
             patch.setitem(TABLES, table, replace(TABLES[table], columns=stays))
     patch.setattr(run, "migrate", lambda _: None)
     patch.setattr(commits, "PROPERTIES", OLD_PROPERTIES)
-    patch.setattr(store, "KEEPING", {})
+    patch.setattr(commits, "KEEPING", {})
 
 
 class Killed(BaseException):

@@ -22,21 +22,19 @@ from aclkit.questions.preview.desired import apply_desired
 from aclkit.questions.preview.scopes import Scope
 from aclkit.questions.preview.state import State
 
-_UNMANAGED, _MISSING, _UNREADABLE = DRIFT
-
 UNMANAGED_ACL: Final = Kind(
-    id=_UNMANAGED,
+    id="unmanaged-acl",
     severity="medium",
     summary="ACLs that no file of desired state holds",
     meaning=(
-        "The ACL exists on the cluster. The files passed with --desired replace the ACLs it "
-        "belongs to, but none of them holds it. It was created by hand or by another tool, or its "
+        "The cluster has the ACL, and no file passed with --desired holds it. The files replace "
+        "the ACLs that it belongs to. Somebody created it by hand or with another tool, or its "
         "removal was not applied. The next apply may remove it."
     ),
     fix="Add the ACL to the file, or remove it from the cluster.",
 )
 MISSING_ACL: Final = Kind(
-    id=_MISSING,
+    id="missing-acl",
     severity="high",
     summary="ACLs of the desired state that do not exist",
     meaning=(
@@ -47,7 +45,7 @@ MISSING_ACL: Final = Kind(
     depends="high for a DENY, medium for an ALLOW",
 )
 DESIRED_UNREADABLE: Final = Kind(
-    id=_UNREADABLE,
+    id="desired-unreadable",
     severity="high",
     summary="files of desired state that cannot be read",
     meaning=(
@@ -106,13 +104,11 @@ def find_drift(
     applied = apply_desired(desired, before, scope, with_operator=with_operator)
     held = {each.binding: each for part in desired.parts for each in part.acls}
     for name, acl in sorted(before.acls.items()):
-        # The worst case of a plan loses ACLs that it holds: that is no difference yet.
-        if name not in applied.after.acls and acl.binding not in held:
+        if name not in applied.after.acls:
             yield _unmanaged(acl, desired.parts)
-    real = {acl.binding for acl in before.acls.values()}
-    for binding, each in sorted(held.items()):
-        if binding not in real:
-            yield _missing(each)
+    for name, acl in sorted(applied.after.acls.items()):
+        if name not in before.acls and acl.binding in held:
+            yield _missing(held[acl.binding])
 
 
 def drift_sentence(acls: Iterable[Acl], desired: Desired, findings: Sequence[Finding]) -> str:

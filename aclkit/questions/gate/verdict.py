@@ -186,4 +186,4 @@ def _failing(planned: Planned, fail_on: str | None) -> Iterator[str]:
 
 
 def _words(openings: Sequence[RegionChange]) -> str:
-    return few([line_words(line, ()) for line in change_lines(openings)], 2)
+    return few([line_words(line) for line in change_lines(openings)], 2)

@@ -18,7 +18,7 @@ MARKER = "<!-- aclkit preview -->"
 MOST_PAGES = 100
 
 
-def call(path: str, method: str = "GET", body: str | None = None) -> Any:  # noqa: ANN401 - JSON
+def call(path: str, method: str = "GET", body: str | None = None) -> Any:  # noqa: ANN401 - any JSON
     """Call GitLab's API and return what it answers."""
     request = urllib.request.Request(  # noqa: S310 - the address is GitLab's own
         f"{os.environ['CI_API_V4_URL']}/{path}",

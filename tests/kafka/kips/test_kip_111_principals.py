@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from aclkit.cli.settings_options import builder_of
-from aclkit.kafka.authorizer import Authorizer, RequestContext
+from aclkit.kafka.authorizer.authorizer import Authorizer
+from aclkit.kafka.authorizer.requests import RequestContext
 from aclkit.kafka.principals.load import principal_of
 from aclkit.kafka.principals.principal import ChannelPrincipal, KafkaPrincipal
 from tests.factories import acl

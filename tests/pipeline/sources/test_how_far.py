@@ -111,7 +111,7 @@ def test_the_step_that_reads_a_source_is_followed_and_no_longer(samples, termina
         ReadProgress(board, 0).add(samples[SEGMENT].stat().st_size, 915)
         seen.append(measure())
 
-    engine = SimpleNamespace(read=read, failure=lambda _: None)
+    engine = SimpleNamespace(read=read, raise_failures=lambda _: None)
     source_rows.source_rows(engine, SimpleNamespace(items=items), lambda _: True)
     assert measure() == ""
     assert seen[0].startswith("0 of 4 files, 915 records read, ")
