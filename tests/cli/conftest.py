@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from aclkit.kafka.acls.text import render_list
+from tests.cli import gating
 from tests.cli.proving import DENY, OPENS
 from tests.cli.running import KRAFT, NEWEST, SEGMENT, Warehouse
 from tests.questions.query import small_warehouse
@@ -61,3 +63,22 @@ def two_files(acl_file, monkeypatch, tmp_path):
     acl_file("after.txt", DENY, OPENS)
     monkeypatch.chdir(tmp_path)
     return "before.txt", "after.txt"
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch, acl_file):
+    """A folder to work in, with a listing of the cluster."""
+    monkeypatch.chdir(tmp_path)
+    acl_file("now.txt", *gating.CLUSTER)
+    return tmp_path
+
+
+@pytest.fixture
+def write(work):
+    def write(name, value):
+        path = work / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
+        return name
+
+    return write
