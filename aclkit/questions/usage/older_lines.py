@@ -81,10 +81,10 @@ _ALIKE: Final = (
 )
 _DAYS: Final = f"""\
 SELECT 'access_log ' || source AS file_id, 0 AS run_number, day AS log_day, {_ALIKE},
-       min(at) AS first_at, max(at) AS last_at, count(*) AS lines,
-       arg_min(position, (at, position)) AS position, false AS is_open, min(raw) AS raw
+       min(written) AS first_at, max(written) AS last_at, count(*) AS lines,
+       arg_min(position, (written, position)) AS position, false AS is_open, min(raw) AS raw
 FROM (
-  SELECT *, CAST(log_time AS TIMESTAMP) AS at,
+  SELECT *, CAST(log_time AS TIMESTAMP) AS written,
          CAST(date_trunc('day', CAST(log_time AS TIMESTAMP)) AS TIMESTAMP) AS day
   FROM access_log
 )
