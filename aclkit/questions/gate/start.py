@@ -47,7 +47,9 @@ def names_in(acls: Iterable[Acl], semantics: Semantics) -> Asked:
     hosts = (asked_host(acl.host, semantics) for acl in acls)
     return Asked(
         principals=(
-            *dict.fromkeys(acl.principal for acl in acls if names_exactly(acl.principal, semantics)),
+            *dict.fromkeys(
+                acl.principal for acl in acls if names_exactly(acl.principal, semantics)
+            ),
             ANY_OTHER_PRINCIPAL,
         ),
         hosts=(*dict.fromkeys(host for host in hosts if host is not None), ANY_OTHER),
