@@ -15,6 +15,7 @@ from aclkit.cli.session import command_run
 from aclkit.pipeline.explain.materialize import continue_from_replay
 from aclkit.pipeline.plan import DecideWith
 from aclkit.pipeline.replay.known_tables import read_clusters
+from aclkit.questions.denials.findings import LEAST_LINES
 from aclkit.questions.usage.answer import usage_answer
 from aclkit.questions.usage.clock import parse_zone
 from aclkit.questions.usage.command import UsageOptions, check_usage
@@ -51,6 +52,13 @@ from aclkit.warehouse.views import USAGE
     metavar="DAYS",
     help="Report grants unused for this many days.",
 )
+@option(
+    "--refused-lines",
+    type=click.IntRange(1),
+    default=LEAST_LINES,
+    metavar="N",
+    help="Report accesses refused in this many lines.",
+)
 @flag("--read-again", "Read known files from their beginning, not only what is new.")
 @decide_with_option
 @lock_timeout_option
@@ -64,6 +72,7 @@ def usage(
     log_timezone: str,
     skew: float,
     unused_days: float,
+    refused_lines: int,
     decide_with: DecideWith,
     lock_timeout: float,
     *,
@@ -99,6 +108,7 @@ def usage(
         days=unused_days,
         decide_with=decide_with,
         is_anew=read_again,
+        refused_lines=refused_lines,
     )
     with command_run(context, USAGE, lock_timeout) as run:
         run.cluster_id = choose_cluster(read_clusters(run.store), warehouse, context.cluster)

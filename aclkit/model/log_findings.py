@@ -54,3 +54,17 @@ UNUSED_GRANT: Final = Kind(
         "who would lose access."
     ),
 )
+REFUSED_ACCESS: Final = Kind(
+    id="refused-access",
+    severity="low",
+    summary="clients that brokers refuse again and again",
+    meaning=(
+        "The authorizer log has many lines in which brokers refuse the client this access, and the "
+        "ACLs still do not allow it. The client may be configured wrongly, lack an ACL, or probe. "
+        "aclkit usage finds such accesses; lines of listings do not count."
+    ),
+    fix=(
+        "aclkit denials shows since when, whether an ACL once allowed it, and the smallest ACL "
+        "that would. Add that ACL, or stop the client."
+    ),
+)

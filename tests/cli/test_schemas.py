@@ -20,6 +20,7 @@ from aclkit.cli import cli
 from aclkit.errors import DataError
 from aclkit.kafka.acls.text import render_list
 from aclkit.model.semantics import BrokerSettings
+from aclkit.warehouse.schemas import TABLES
 from tests.audit.reports.made import WHEN, finding, hostile, report
 from tests.cli import test_diff, test_tidy
 from tests.cli.test_audit import FOUND, rows_of
@@ -67,6 +68,7 @@ QUESTIONS = {
         "diff 5 100",
     ],
     "preview-apply": ["preview apply {after}"],
+    "denials": ["denials --all"],
     "desired-show": ["desired show {before} {after}"],
     "preview-add-topic": ["preview add-topic pay-new payments"],
     "doctor": ["doctor"],
@@ -88,6 +90,13 @@ QUESTIONS = {
     "maintain": ["maintain"],
     "usage": ["usage --authorizer-log {before}"],
     "verify": ["verify --all"],
+}
+REFUSED = {
+    **dict.fromkeys(TABLES["access_day"].column_names),
+    **{"cluster_id": small.CLUSTER, "file_id": "1", "run_number": 1, "decision": "DENIED"},
+    **{"principal": "User:new", "host": "10.0.0.1", "operation": "READ", "verdict": "agree"},
+    **{"resource_type": "TOPIC", "resource_name": "orders", "request_name": "Fetch"},
+    **{"lines": 3, "log_day": WHEN, "first_at": WHEN, "last_at": WHEN, "is_open": False},
 }
 ASKED = [(name, words) for name, asked in QUESTIONS.items() for words in asked]
 KNOWN = Known(fingerprint="g", finding="public-access", severity="low", subject="topic:t")
@@ -127,7 +136,11 @@ def places(root, tmp_path_factory):
     small.publish(audited, versions, run_number=2, counts={"decided_in_run": 2})
     test_diff.build(past / "warehouse", (0, 100))
     small.build(untidy / "warehouse", test_tidy.ACLS)
-    found = {"audit": audited, "report": audited, "diff": past / "warehouse"}
+    refused = tmp_path_factory.mktemp("refused")
+    versions = small.build(refused)
+    versions["access_day"] = small.write_table(refused, "access_day", [REFUSED])
+    small.publish(refused, versions, run_number=2, counts={"decided_in_run": 1})
+    found = {"audit": audited, "report": audited, "diff": past / "warehouse", "denials": refused}
     return {**found, "tidy": untidy / "warehouse"}
 
 

@@ -62,6 +62,7 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     readings.DUPLICATE_ACL: None,
     readings.UNKNOWN_CODE: None,
     log_findings.UNUSED_GRANT: None,
+    log_findings.REFUSED_ACCESS: None,
     log_findings.AUTHORIZER_LOG_MISMATCH: None,
     log_findings.SNAPSHOT_CONTRADICTS_LOG: None,
     settings.BROKER_SETTINGS_DIFFER: None,

@@ -19,7 +19,7 @@ from aclkit.audit.reports.gather_principals import gather_principals
 from aclkit.audit.reports.heat import gather_heat
 from aclkit.audit.reports.words import names_words
 from aclkit.model.findings import Finding, sort_findings
-from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, UNUSED_GRANT
+from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, REFUSED_ACCESS, UNUSED_GRANT
 from aclkit.questions.query.first_seen import first_seen
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl, finding_of, finding_sql
 from aclkit.warehouse.job_run import PublishedRun
@@ -32,7 +32,7 @@ Judge = Callable[[Iterable[Finding]], Iterable[Judged]]
 
 _AUDITING: Final = "run"
 """The job that looks for findings of every kind, those of ``usage`` aside."""
-_OF_USAGE: Final = {UNUSED_GRANT.id, AUTHORIZER_LOG_MISMATCH.id}
+_OF_USAGE: Final = {UNUSED_GRANT.id, AUTHORIZER_LOG_MISMATCH.id, REFUSED_ACCESS.id}
 
 
 def gather(

@@ -21,6 +21,7 @@ from aclkit.questions.denials.causes import (
     PROBLEMS,
     REMOVED,
     Denial,
+    Refused,
 )
 
 COLUMNS: Final = (
@@ -63,16 +64,14 @@ def summary(denials: Sequence[Denial]) -> str:
     return f"{number_of(len(problems), 'access', 'accesses')} of {who} refused{tail}."
 
 
-def denial_words(denial: Denial) -> str:
+def denial_words(refused: Refused) -> str:
     """Write who is refused what, how often, from where and since when."""
-    refused = denial.refused
     requests = f" ({', '.join(refused.requests)})" if refused.requests else ""
     times = number_of(refused.lines, "time")
     since = f", {_since(refused.first_at, refused.last_at)}" if refused.first_at else ""
-    new = ", new" if refused.is_new else ""
     return (
         f"{refused.principal}: {refused.operation} on {refused.resource}{requests}, {times} from "
-        f"{few(map(quoted, refused.hosts), _MOST_HOSTS)}{since}{new}"
+        f"{few(map(quoted, refused.hosts), _MOST_HOSTS)}{since}"
     )
 
 
@@ -95,7 +94,12 @@ def _parts(denials: Sequence[Denial]) -> Iterator[Part]:
     for cause in CAUSES:
         if found := by_cause.get(cause):
             yield Heading(f"{_HEADINGS[cause]} ({len(found):,})")
-            yield Items([Item(denial_words(each), under=[*_under(each)]) for each in found])
+            yield Items([_item(each) for each in found])
+
+
+def _item(denial: Denial) -> Item:
+    new = " (new)" if denial.refused.is_new else ""
+    return Item(f"{denial_words(denial.refused)}{new}", under=[*_under(denial)])
 
 
 def _has_problems(denials: Sequence[Denial]) -> bool:

@@ -13,13 +13,20 @@ from aclkit.rules.decide.index import AclIndex
 from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import run_settings
-from aclkit.warehouse.reader import Tables
+from aclkit.warehouse.reader import Tables, read_written
 from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.store import Store
 
 NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
     name: {} for name in ("access_day", "acl_history", "resource", "broker")
 }
 """The tables that are asked, see ``duck.connect``."""
+
+
+def denials_of_run(store: Store, decided: PublishedRun) -> list[Denial]:
+    """Return the same while a run writes: as its tables stand, with the ACLs decided last."""
+    with read_written(store, decided.cluster_id, *NEEDED) as reader:
+        return read_denials(reader.connection, decided)
 
 
 def read_denials(tables: Tables, run: PublishedRun) -> list[Denial]:

@@ -14,6 +14,8 @@ from aclkit.model.phrases import number_of
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.pipeline.plan import DecideWith, plan_reading
+from aclkit.questions.denials.findings import LEAST_LINES, find_refused
+from aclkit.questions.denials.read import denials_of_run
 from aclkit.questions.query.as_of import note_on_settings
 from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_micros
@@ -52,6 +54,7 @@ class UsageOptions:
         days: grants not used for this many days are unused.
         decide_with: where the files are read, see ``plan_reading``.
         is_anew: files that are known are read from their beginning.
+        refused_lines: an access that is refused in so many lines is a finding.
     """
 
     paths: Sequence[str]
@@ -61,6 +64,7 @@ class UsageOptions:
     days: float
     decide_with: DecideWith = "auto"
     is_anew: bool = False
+    refused_lines: int = LEAST_LINES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +97,8 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
         DataError: none of the lines can be read.
     """
     tables = UsageTables(run.store, run.cluster_id)
-    past = tables.read_past(run.head_offset, _as_brokers_read(run.previous(MATERIALIZING)))
+    decided = run.previous(MATERIALIZING)
+    past = tables.read_past(run.head_offset, _as_brokers_read(decided))
     past = _known_until(past, run.previous(REPLAYING))
     written = _read_files(run, tables, past, options)
     with tables.lines() as read, step("Looking for unused grants"):
@@ -109,6 +114,8 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
     tables.write_usage(grants)
     run.findings += map(_mismatch, found)
     run.findings += find_unused(grants)
+    if decided is not None:
+        run.findings += find_refused(denials_of_run(run.store, decided), options.refused_lines)
     run.counts |= {f"lines_{verdict}": count for verdict, count in result.counts.items()}
     run.notes += _notes(past, coverage, grants, options)
     if not written.lines:

@@ -20,6 +20,7 @@ from aclkit.model.findings import DRIFT, EVERY_NAME, INVENTORY, SEVERITIES
 from aclkit.model.log_findings import (
     AUTHORIZER_LOG_MISMATCH,
     LOG_DIVERGED,
+    REFUSED_ACCESS,
     SNAPSHOT_CONTRADICTS_LOG,
     UNUSED_GRANT,
 )
@@ -29,7 +30,13 @@ from tests.factories import acl
 from tests.upgrading import ROLLING
 
 OF_READINGS = (DUPLICATE_ACL, READS_DIFFERENTLY, UNKNOWN_CODE)
-OF_LOGS = (LOG_DIVERGED, SNAPSHOT_CONTRADICTS_LOG, AUTHORIZER_LOG_MISMATCH, UNUSED_GRANT)
+OF_LOGS = (
+    REFUSED_ACCESS,
+    LOG_DIVERGED,
+    SNAPSHOT_CONTRADICTS_LOG,
+    AUTHORIZER_LOG_MISMATCH,
+    UNUSED_GRANT,
+)
 GONE = Life(name="payments-legacy", first_offset=30, last_offset=920, topic_id="old")
 
 

@@ -130,8 +130,8 @@ def test_the_answer_counts_accesses_principals_and_what_is_new():
     denials = [explain_denial(refused(is_new=True), facts()), explain_denial(refused(), facts())]
     assert summary(denials) == "2 accesses of 1 principal refused, 1 of them new."
     assert summary([]) == "No access is refused."
-    assert denial_words(denials[0]) == (
-        "User:a: READ on topic:orders (Fetch), 5 times from 10.0.0.1, on 2026-11-20, new"
+    assert denial_words(denials[0].refused) == (
+        "User:a: READ on topic:orders (Fetch), 5 times from 10.0.0.1, on 2026-11-20"
     )
 
 
