@@ -281,7 +281,7 @@ LITTLE_ROOM: Final = 2 << 30
 def _slim() -> CheckResult | None:
     if find_spec("pyspark") is not None:
         return None
-    advice = "most commands do not need it; for usage and very large logs: pip install aclkit"
+    advice = "most commands do not need it; for very large logs: pip install aclkit"
     return CheckResult("Spark is not installed", "skipped", advice)
 
 
@@ -290,7 +290,7 @@ def _gigabytes(size: int) -> str:
 
 
 _FOR_JAVA: Final = (
-    f"install Java {LEAST_JAVA} or newer for usage, verify, sql --engine spark, --decide-with "
+    f"install Java {LEAST_JAVA} or newer for verify, sql --engine spark, --decide-with "
     "spark, and logs of more than 24 MiB; nothing else needs it"
 )
 

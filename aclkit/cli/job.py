@@ -7,7 +7,7 @@ from typing import Final
 
 from aclkit.cli.main import cli
 
-DECIDING: Final = ("run", "replay", "materialize")
+DECIDING: Final = ("run", "replay", "materialize", "usage")
 """The commands that say where their work is done."""
 
 

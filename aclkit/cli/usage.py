@@ -9,10 +9,11 @@ import click
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command
 from aclkit.cli.materialize import choose_cluster
-from aclkit.cli.options import FiniteRange, lock_timeout_option, option
+from aclkit.cli.options import FiniteRange, decide_with_option, flag, lock_timeout_option, option
 from aclkit.cli.replay import tell_notes
 from aclkit.cli.session import command_run
 from aclkit.pipeline.explain.materialize import continue_from_replay
+from aclkit.pipeline.plan import DecideWith
 from aclkit.pipeline.replay.known_tables import read_clusters
 from aclkit.questions.usage.answer import usage_answer
 from aclkit.questions.usage.clock import parse_zone
@@ -50,6 +51,8 @@ from aclkit.warehouse.views import USAGE
     metavar="DAYS",
     help="Report grants unused for this many days.",
 )
+@flag("--read-again", "Read known files from their beginning, not only what is new.")
+@decide_with_option
 @lock_timeout_option
 @format_option
 @click.pass_obj
@@ -61,7 +64,10 @@ def usage(
     log_timezone: str,
     skew: float,
     unused_days: float,
+    decide_with: DecideWith,
     lock_timeout: float,
+    *,
+    read_again: bool,
 ) -> None:
     """List unused grants, from Kafka's authorizer log.
 
@@ -72,12 +78,13 @@ def usage(
       aclkit --warehouse W usage --authorizer-log logs --unused-days 30 --format json
 
     Each line of the log is checked: decision, rule and deciding ACL must follow from the ACLs and
-    settings of its time. A mismatch is a finding. Lines are kept in the table access_log, so you
-    can read the log night by night. The time of a line is the last one before "Principal = ";
-    JSON with one object per line works too. If no line can be read, the exit code is 3 and the
-    message has the reason. Brokers log allowed access only while kafka.authorizer.logger is at
-    DEBUG; without such lines, usage is unknown. Ranges as hosts (10.0.0.0/8) are read for the whole
-    past as in the newest decisions.
+    settings of its time. A mismatch is a finding. The table access_day keeps what was asked, how it
+    was decided and how often, day by day. Only new lines of a file are read, also after it was
+    rotated, renamed or packed, so pass the same folder every night. The time of a line is the last
+    one before "Principal = "; JSON with one object per line works too. If no line can be read, the
+    exit code is 3 and the message has the reason. Brokers log allowed access only while
+    kafka.authorizer.logger is at DEBUG; without such lines, usage is unknown. Ranges as hosts
+    (10.0.0.0/8) are read for the whole past as in the newest decisions.
     """
     warehouse = context.require_warehouse()
     if not (authorizer_log or more_paths):
@@ -90,6 +97,8 @@ def usage(
         zone=log_timezone,
         skew=timedelta(seconds=skew),
         days=unused_days,
+        decide_with=decide_with,
+        is_anew=read_again,
     )
     with command_run(context, USAGE, lock_timeout) as run:
         run.cluster_id = choose_cluster(read_clusters(run.store), warehouse, context.cluster)

@@ -39,6 +39,9 @@ DECISIONS: Final = (
     *("explain_pair", "explain_class_pair", "explain_ruling"),
 )
 
+_LOGS: Final = ("access_day", "log_file")
+"""What was read of authorizer logs, and how far: one is of no use without the other."""
+
 _MADE: Final = ("acl_history", "resource_lifetime", "principal_lifetime", "broker")
 """The tables computed from facts, in addition to decisions."""
 
@@ -48,7 +51,9 @@ _HISTORY: Final[Mapping[str, str]] = {
     "acl_reject": "rejected rows of sources that no longer exist",
     "access_change": "the access changes of earlier runs",
     "finding": "the findings of earlier runs, and since when each finding exists",
-    "access_log": "the requests that usage has read",
+    "access_day": "the requests that usage has read",
+    "log_file": "which authorizer logs usage has read, with all that it read of them",
+    "access_log": "the requests that an older usage has read",
     "acl_usage": "which ACLs usage has seen in use",
     "setting": "since when the broker settings are in force",
 }
@@ -71,10 +76,13 @@ class Rebuilt:
 
         With facts goes all that is known of how they were read and what they make. Decisions are
         the product of all their tables: what is left of one cluster's would be other decisions.
+        Authorizer logs are read once: without what was read of them they must be read anew.
         """
         found = self.lost
         if not self.has_facts:
             found |= {*FACTS, "acl_reject", *_MADE, *DECISIONS}
+        if not found.isdisjoint(_LOGS):
+            found |= {*_LOGS}
         return found if found.isdisjoint(DECISIONS) else found | {*DECISIONS, "explain"}
 
     @property

@@ -215,7 +215,47 @@ finding: finding of a run
   holds_for STRING every-name, or inventory: the names that the run knew
   evidence ARRAY<STRING> the ACLs as kafka-acls prints them, and what else
   first_seen TIMESTAMP since when, where runs that showed it are not kept
-access_log: line of Kafka's authorizer log, compared with the ACLs at that time
+access_day: access of one day, as lines of one file of Kafka's authorizer log show it, compared \
+with the ACLs of that time; add up the lines of equal rows
+  file_id STRING the file, see log_file
+  run_number BIGINT run that read the lines
+  log_day TIMESTAMP the day (UTC) of the lines; null where they have no time
+  principal STRING type:name
+  host STRING address as the broker writes it
+  operation STRING Kafka's AclOperation
+{_RESOURCE}
+  request_name STRING Kafka's name of the API
+  decision STRING what the broker did: ALLOWED or DENIED
+  rule STRING SuperUser, MatchingAcl, DefaultAllow, DefaultDeny; or null
+  deciding_acl_id STRING the ACL that the lines name, where it is known
+  verdict STRING agree, mismatch, undetermined or unreadable
+  expected_decision STRING what the ACLs at that time decide, under kafka
+  expected_rule STRING by which rule
+  expected_acl_id STRING the ACL that decides
+  reason STRING why it does not agree
+  first_at TIMESTAMP when the broker wrote the first of the lines
+  last_at TIMESTAMP when it wrote the last one
+  lines BIGINT how many there are
+  position BIGINT 1-based line of the file on which the first one stands, gzip undone
+  is_open BOOLEAN the lines are read again once the file has grown, or a run knows newer ACLs
+  raw STRING the first one, where it cannot be read, credentials masked
+log_file: file of Kafka's authorizer log, known by its first bytes, and how far it has been read
+  file_id STRING number of the file
+  source STRING file where it was read first
+  log_zone STRING the --log-timezone with which it was read
+  head_bytes BIGINT bytes at its beginning by which it is known, at most 4,096
+  head_digest STRING sha-256 of these
+  read_bytes BIGINT bytes that need not be read again, gzip undone
+  read_lines BIGINT lines in these
+  tail_bytes BIGINT bytes at their end by which they are known
+  tail_digest STRING sha-256 of these
+  seen_bytes BIGINT bytes that the file had
+  is_waiting BOOLEAN some lines are newer than the run that read the ACLs
+  packed STRING size and digest of the gzipped file; null where it is not gzipped or damaged
+  spoke_from ARRAY<BIGINT> beginnings of the stretches without a gap of more than an hour, in \
+microseconds since 1970
+  spoke_to ARRAY<BIGINT> their ends
+access_log: line of Kafka's authorizer log as an older aclkit kept it; access_day has all of them
   line_id STRING hash of the line: the same one in every file it stands in
   source STRING file where it was read first
   position BIGINT 1-based line in that file, gzip undone

@@ -289,6 +289,12 @@ class Store:
         self._change(table, lambda found, **said: found.restore(version, **said))
         self._restored[table] = version
 
+    def remove(self, table: str, predicate: str) -> None:
+        """Remove the rows for which a predicate of Delta holds, without Spark."""
+        self._change(table, lambda found, **said: found.delete(predicate, **said))
+        self._restored.pop(table, None)
+        self.adopt(table)
+
     def empty(self, table: str) -> None:
         """Remove all rows of a table that no reader uses."""
         self._change(table, OpenTable.delete)

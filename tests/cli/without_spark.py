@@ -18,8 +18,8 @@ from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE, VER
 from aclkit.questions.usage.command import UsageResult
 from aclkit.questions.usage.coverage import Coverage, FileCoverage
 from aclkit.questions.usage.grants import Grant
+from aclkit.questions.usage.lines import EXAMPLE_COLUMNS
 from aclkit.warehouse.maintenance import Maintained
-from aclkit.warehouse.schemas import TABLES
 from tests.factories import acl
 
 AT = datetime(2026, 11, 21, 10, tzinfo=UTC).replace(tzinfo=None)
@@ -99,16 +99,13 @@ AGREEMENT = Agreement(
     ],
     left_out=[LeftOut(ASKED, NO_WITNESS)],
 )
-_LINE = dict.fromkeys(TABLES["access_log"].column_names) | {
-    "source": "kafka-authorizer.log", "position": 1, "log_time": AT
+_LINE = dict.fromkeys(EXAMPLE_COLUMNS) | {
+    "source": "kafka-authorizer.log", "position": 1, "first_at": AT, "last_at": AT, "lines": 1
 }  # fmt: skip
 USED = UsageResult(
     counts=dict.fromkeys(VERDICTS, 1),
-    # As ``worst_lines`` has it: without the names of the cluster and the line.
     examples={
-        verdict: [{key: (_LINE | {"verdict": verdict})[key] for key in _LINE
-                   if key not in ("cluster_id", "line_id")}]
-        for verdict in (MISMATCH, UNDETERMINED, UNREADABLE)
+        verdict: [_LINE | {"verdict": verdict}] for verdict in (MISMATCH, UNDETERMINED, UNREADABLE)
     },
     coverage=Coverage(
         files=(FileCoverage(source="a", lines=2, allowed_lines=1, first=AT, last=AT + HOUR),),

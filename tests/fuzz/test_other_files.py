@@ -13,13 +13,15 @@ from aclkit.kafka.acls.text import render_list
 from aclkit.kafka.client.properties import read_properties
 from aclkit.kafka.desired.read import Asked
 from aclkit.questions.preview.planned import read_planned
-from aclkit.questions.usage.source import read_file
+from aclkit.questions.usage.file_reads import chains_of
 from aclkit.runtime.safe_read import read_text
 from tests.factories import acl
 from tests.fuzz.mutating import ends_well, rounds
 from tests.questions.preview.test_change_set import ID, OTHER, add, mark, remove
 from tests.questions.preview.world import state
 from tests.questions.usage.pasts import LOG
+from tests.questions.usage.pasts import past_of as steps_past
+from tests.questions.usage.reading import work
 from tests.questions.usage.test_layout import LAYOUTS
 
 ENTRY = {"fingerprint": "f", "finding": "k", "severity": "low", "subject": 'a"\n é'}
@@ -28,6 +30,12 @@ BASELINE = {
     "cluster_id": "c",
     "findings": [ENTRY, ENTRY | {"first_seen": None}],
 }
+
+
+def read_log(path):
+    """Read a log as ``usage`` does."""
+    for chain in chains_of([path], []):
+        work(steps_past([])).read(chain)
 
 
 @pytest.fixture
@@ -84,7 +92,7 @@ def test_authorizer_logs_are_read_whatever_their_bytes(write):
             content = gzip.compress(content, 1)
             content = mutants.bytes_of(content) if mutants.chance.random() < 0.7 else content
         path = write(content)
-        assert ends_well(lambda path=path: list(read_file(path, "UTC")), content) == 0
+        assert ends_well(lambda path=path: read_log(path), content) == 0
 
 
 def test_authorizer_logs_of_other_layouts_are_read_whatever_their_bytes(write):
@@ -101,7 +109,7 @@ def test_authorizer_logs_of_other_layouts_are_read_whatever_their_bytes(write):
     for mutants in rounds("layouts", 300):
         content = mutants.bytes_of(mutants.chance.choice(sound))
         path = write(content)
-        assert ends_well(lambda path=path: list(read_file(path, "UTC")), content) == 0
+        assert ends_well(lambda path=path: read_log(path), content) == 0
 
 
 def test_an_address_is_never_shown(write):

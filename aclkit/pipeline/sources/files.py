@@ -148,8 +148,8 @@ def unpack(data: bytes, path: str, most: int) -> bytes:
 
 
 @contextmanager
-def open_stream(path: str) -> Iterator[BinaryIO]:
-    """Open a file to be read from its beginning on, as its bytes are.
+def open_stream(path: str, at: int = 0) -> Iterator[BinaryIO]:
+    """Open a file to be read from its beginning, or another place, on, as its bytes are.
 
     Raises:
         UsageError: it is a pipe or a device, or no filesystem is known for the URI.
@@ -157,8 +157,14 @@ def open_stream(path: str) -> Iterator[BinaryIO]:
     """
     _refuse_endless(path)
     filesystem, inner = _open(path)
-    with _reporting(path, "read"), filesystem.open_input_stream(inner, compression=None) as stream:
-        yield cast(BinaryIO, stream)
+    with _reporting(path, "read"):
+        if not at:
+            with filesystem.open_input_stream(inner, compression=None) as stream:
+                yield cast(BinaryIO, stream)
+            return
+        with filesystem.open_input_file(inner) as file:
+            file.seek(at)
+            yield cast(BinaryIO, file)
 
 
 def list_files(path: str) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from aclkit.answer.document import Answer, Part, Row, Sentence, Table
 from aclkit.answer.rows import as_objects
 from aclkit.model.acl_words import acl_words
+from aclkit.model.phrases import number_of
 from aclkit.questions.usage.command import UsageResult
 from aclkit.questions.usage.coverage import Coverage, shown_gaps
 from aclkit.questions.usage.grants import USAGES, Grant
@@ -34,7 +35,7 @@ def usage_answer(cluster_id: str, notes: Sequence[str], result: UsageResult) -> 
 
 def _parts(result: UsageResult, rows: Sequence[Row]) -> Iterator[Part]:
     verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in result.counts.items())
-    yield Sentence(f"{result.lines:,} lines: {verdicts}")
+    yield Sentence(f"{number_of(result.lines, 'line')}: {verdicts}")
     if not result.grants:
         yield Sentence("No ALLOW is in force.")
         return

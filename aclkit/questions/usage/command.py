@@ -1,4 +1,4 @@
-"""A run and log files → ``access_log``, ``acl_usage``, findings, and the result to print."""
+"""A run and log files → ``access_day``, ``acl_usage``, findings, and the result to print."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 
-from pyspark.sql import DataFrame
-
 from aclkit.errors import DataError
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
 from aclkit.model.phrases import number_of
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, Semantics
+from aclkit.pipeline.plan import DecideWith, plan_reading
 from aclkit.questions.query.as_of import note_on_settings
 from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.coverage import Coverage, describe
-from aclkit.questions.usage.frames import judge
+from aclkit.questions.usage.engines import read_all
+from aclkit.questions.usage.file_reads import Work, chains_of
 from aclkit.questions.usage.grants import UNKNOWN, Grant, find_unused
+from aclkit.questions.usage.judging import Judge
 from aclkit.questions.usage.lines import (
     Disagreement,
     count_verdicts,
@@ -28,16 +29,14 @@ from aclkit.questions.usage.lines import (
     disagreements,
     first_unreadable,
     grants_of,
-    readable,
     worst_lines,
 )
 from aclkit.questions.usage.past import ClusterPast, note_on_ranges
-from aclkit.questions.usage.source import read_log
-from aclkit.questions.usage.tables import ACCESS_LOG, UsageTables
-from aclkit.runtime.frame import checkpoint
+from aclkit.questions.usage.tables import UsageTables, Written
 from aclkit.runtime.progress import step
-from aclkit.runtime.read_progress import followed, size_of
+from aclkit.runtime.read_progress import followed
 from aclkit.warehouse.job_run import MATERIALIZING, REPLAYING, PublishedRun
+from aclkit.warehouse.reader import Reader
 from aclkit.warehouse.run import Run
 
 
@@ -51,6 +50,8 @@ class UsageOptions:
         zone: for times without one; see ``parse_zone``.
         skew: how long brokers may take to learn of a change.
         days: grants not used for this many days are unused.
+        decide_with: where the files are read, see ``plan_reading``.
+        is_anew: files that are known are read from their beginning.
     """
 
     paths: Sequence[str]
@@ -58,6 +59,8 @@ class UsageOptions:
     zone: str
     skew: timedelta
     days: float
+    decide_with: DecideWith = "auto"
+    is_anew: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +69,7 @@ class UsageResult:
 
     Attributes:
         counts: verdict → lines that this run read.
-        examples: verdict → the first lines of it, of the verdicts that ask for a look.
+        examples: verdict → the first lines alike of it, of the verdicts that ask for a look.
         coverage: of all lines of the cluster that were ever read.
         grants: every grant alive.
     """
@@ -92,29 +95,49 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
     tables = UsageTables(run.store, run.cluster_id)
     past = tables.read_past(run.head_offset, _as_brokers_read(run.previous(MATERIALIZING)))
     past = _known_until(past, run.previous(REPLAYING))
-    with (
-        step(f"Reading {number_of(len(options.paths), 'file')} and checking the lines"),
-        followed(map(size_of, options.paths)) as board,
-    ):
-        read = read_log(run.store.spark, options.paths, options.zone, board)
-        skew = round(options.skew.total_seconds() * 1_000_000)
-        lines = checkpoint(judge(read, past, run.cluster_id, skew)).select("line.*")
-    counts = count_verdicts(lines)
-    _require_readable(lines, counts)
-    with step("Writing access_log"):
-        tables.merge_lines(lines)
-    # Use is asked of all lines, those of earlier runs too.
-    known = readable(tables.rows(ACCESS_LOG))
-    coverage = coverage_of(tables.rows(ACCESS_LOG))
-    with step("Looking for unused grants"):
-        grants = grants_of(known, past, coverage, options.days)
-        tables.write_usage(grants)
-    result = _result_of(lines, counts, coverage, grants)
-    run.findings += (_mismatch(one) for one in disagreements(lines, MOST_FINDINGS))
+    written = _read_files(run, tables, past, options)
+    with tables.lines() as read, step("Looking for unused grants"):
+        counts = count_verdicts(read, run.run_number)
+        if written.is_first:
+            _require_readable(read, run.run_number, counts)
+        # Use is asked of all lines, those of earlier runs too.
+        coverage = coverage_of(read)
+        grants = grants_of(read, past, coverage, options.days)
+        result = _result_of(read, run.run_number, counts, coverage, grants)
+        since = coverage.last and coverage.last - timedelta(days=options.days)
+        found = disagreements(read, since, MOST_FINDINGS)
+    tables.write_usage(grants)
+    run.findings += map(_mismatch, found)
     run.findings += find_unused(grants)
     run.counts |= {f"lines_{verdict}": count for verdict, count in result.counts.items()}
     run.notes += _notes(past, coverage, grants, options)
+    if not written.lines:
+        run.notes.append(_NOTHING_NEW)
     return result
+
+
+def _read_files(run: Run, tables: UsageTables, past: ClusterPast, options: UsageOptions) -> Written:
+    """Read what is new of the files into ``access_day``."""
+    older = tables.take_older()
+    with step(f"Looking at {number_of(len(options.paths), 'file')}"):
+        chains = chains_of(options.paths, tables.known_files())
+    sizes = {number: file.stored for chain in chains for number, file in chain.files}
+    with (
+        step(f"Reading {number_of(len(options.paths), 'file')} and checking the lines"),
+        followed(sizes.get(number) for number in range(len(options.paths))) as board,
+    ):
+        work = Work(
+            judge=Judge(past, round(options.skew.total_seconds() * 1_000_000)),
+            zone=options.zone,
+            cluster_id=run.cluster_id,
+            run_number=run.run_number,
+            is_anew=options.is_anew,
+            older=older,
+            board=board,
+        )
+        plan = plan_reading(options.decide_with, [*sizes.values()])
+        reads = read_all(work, chains, plan, lambda: run.store.spark)
+        return tables.write(reads, run.run_number)
 
 
 def _as_brokers_read(decided: PublishedRun | None) -> Semantics:
@@ -123,11 +146,11 @@ def _as_brokers_read(decided: PublishedRun | None) -> Semantics:
     return replace(KAFKA, cidr_hosts=bool(told and told.cidr_hosts))
 
 
-def _require_readable(lines: DataFrame, counts: Mapping[str, int]) -> None:
+def _require_readable(read: Reader, run_number: int, counts: Mapping[str, int]) -> None:
     """Refuse a log of which no line can be read, with the reason of the first."""
     if not counts[UNREADABLE] or counts[UNREADABLE] < sum(counts.values()):
         return
-    source, position, reason = first_unreadable(lines)
+    source, position, reason = first_unreadable(read, run_number)
     raise DataError(
         f"No line of the authorizer log could be read, so nothing was written. {source}, line "
         f"{position}: {reason}"
@@ -142,12 +165,16 @@ def _known_until(past: ClusterPast, reading: PublishedRun | None) -> ClusterPast
 
 
 def _result_of(
-    lines: DataFrame, counts: Mapping[str, int], coverage: Coverage, grants: Sequence[Grant]
+    read: Reader,
+    run_number: int,
+    counts: Mapping[str, int],
+    coverage: Coverage,
+    grants: Sequence[Grant],
 ) -> UsageResult:
     asking = (MISMATCH, UNDETERMINED, UNREADABLE)
     return UsageResult(
         counts=counts,
-        examples={each: worst_lines(lines, each, MOST_EXAMPLES) for each in asking},
+        examples={each: worst_lines(read, run_number, each, MOST_EXAMPLES) for each in asking},
         coverage=coverage,
         grants=grants,
     )
@@ -191,7 +218,7 @@ def _notes(
         )
     if coverage.unread_files:
         yield (
-            f"Some lines of {_some(coverage.unread_files)} could not be read (see access_log). "
+            f"Some lines of {_some(coverage.unread_files)} could not be read (see access_day). "
             "They may show use, so no grant counts as unused."
         )
     is_silent = coverage.lines and not (coverage.allowed_lines or coverage.unread_files)
@@ -213,4 +240,5 @@ MOST_FINDINGS: Final = 1_000
 MOST_EXAMPLES: Final = 100
 """At most this many lines of a verdict are listed; the table holds all."""
 
+_NOTHING_NEW: Final = "These files have no lines that were not read before."
 _MOST_NAMES: Final = 5

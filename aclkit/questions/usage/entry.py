@@ -26,6 +26,8 @@ class LogEntry:
         statement: its content; None where it cannot be read, or not in one way only.
         problem: why not.
         is_ambiguous: it can be read in more than one way.
+        group: number of the first of the lines that it might be one entry with: what follows the
+            last of them may still change how all of them are read.
     """
 
     position: int
@@ -35,6 +37,7 @@ class LogEntry:
     statement: Statement | None = None
     problem: str | None = None
     is_ambiguous: bool = False
+    group: int = 0
 
 
 def read_entries(lines: Iterable[bytes], clock: Clock) -> Iterator[LogEntry]:
@@ -80,7 +83,11 @@ def _begins(line: _Line, first: _Line) -> bool:
 def _put_together(group: list[_Line], clock: Clock) -> list[LogEntry]:
     """Return the entries of lines of which only the first may have a time."""
     alone = [line.entry for line in group]
-    if len(group) < 2 or group[0].message.is_json:
+    if len(group) < 2:
+        return alone
+    first = group[0].written.position
+    alone = [replace(entry, group=first) for entry in alone]
+    if group[0].message.is_json:
         return alone
     if not (alone[0].statement or alone[0].problem == CUT_SHORT):
         return alone
@@ -94,7 +101,7 @@ def _put_together(group: list[_Line], clock: Clock) -> list[LogEntry]:
             whole, size = longer if is_sure else _ambiguous(longer), number
     if len(group) == MOST_LINES and whole.statement and group[0].message.is_bare:
         whole = _ambiguous(whole)
-    return [whole, *alone[size:]]
+    return [replace(whole, group=first), *alone[size:]]
 
 
 def _behind(first: Written, second: Written) -> Written:
@@ -129,6 +136,7 @@ def _read(written: Written, clock: Clock) -> _Line:
         statement=statement,
         problem=problem,
         is_ambiguous=is_ambiguous,
+        group=written.position,
     )
     return _Line(written, first, entry)
 

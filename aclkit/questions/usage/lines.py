@@ -1,24 +1,35 @@
-"""Rows of ``access_log`` → how many of which verdict, what they cover, which grants are used."""
+"""Rows of ``access_day`` → how many lines of which verdict, what they cover, which grants are used.
+
+Asked of DuckDB, which adds up what several runs and files have of a day.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
+from aclkit.model.acl import Request
 from aclkit.questions.usage.check import MISMATCH, UNREADABLE, VERDICTS
 from aclkit.questions.usage.clock import to_datetime
-from aclkit.questions.usage.coverage import GAP, Coverage, FileCoverage, find_gaps
+from aclkit.questions.usage.coverage import Coverage, FileCoverage, find_gaps
 from aclkit.questions.usage.entry import CUT_SHORT
-from aclkit.questions.usage.frames import collect_rows, uses
 from aclkit.questions.usage.grants import Grant, Use, judge_grants
 from aclkit.questions.usage.layout import LAYOUT_NOT_READ
 from aclkit.questions.usage.past import ClusterPast
-from aclkit.questions.usage.source import REQUEST
 from aclkit.rules.decide.rules import ALLOWED, MATCHING_ACL
+from aclkit.warehouse.reader import Reader
+
+REQUEST: Final = tuple(field.name for field in fields(Request))
+"""The columns that make a request."""
+
+EXAMPLE_COLUMNS: Final = (
+    "source", "position", "first_at", "last_at", "lines", *REQUEST, "request_name", "decision",
+    "rule", "deciding_acl_id", "verdict", "expected_decision", "expected_rule", "expected_acl_id",
+    "reason", "raw",
+)  # fmt: skip
+"""What is told of lines alike."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,123 +57,141 @@ class Disagreement:
     position: int
 
 
-def count_verdicts(lines: DataFrame) -> dict[str, int]:
-    """Count lines by verdict."""
-    counts = {row[0]: row[1] for row in lines.groupBy("verdict").count().collect()}
-    return {verdict: counts.get(verdict, 0) for verdict in VERDICTS}
-
-
-def worst_lines(lines: DataFrame, verdict: str, most: int) -> list[dict[str, Any]]:
-    """Collect the first lines of a verdict."""
-    found = lines.where(F.col("verdict") == verdict).orderBy("log_time", "source", "position")
-    found = found.drop("cluster_id", "line_id").limit(most)
-    return [dict(zip(found.columns, row, strict=True)) for row in collect_rows(found)]
-
-
-def disagreements(lines: DataFrame, most: int) -> list[Disagreement]:
-    """Collect the mismatches, those alike together, the most frequent first."""
-    alike = (*REQUEST, "decision", "rule", "reason")
-    rows = (
-        lines.where(F.col("verdict") == MISMATCH)
-        .groupBy(*alike)
-        .agg(
-            F.count("*").alias("lines"),
-            F.min(F.struct("log_time", "source", "position")).alias("first"),
-        )
-        .orderBy(F.col("lines").desc(), *alike)
-        .limit(most)
-        .select(*alike, "lines", "first.*")
+def count_verdicts(read: Reader, run_number: int) -> dict[str, int]:
+    """Count the lines of a run by verdict."""
+    rows = read.rows(
+        "SELECT verdict, CAST(sum(lines) AS BIGINT) FROM access_day WHERE run_number = ? "
+        "GROUP BY verdict",
+        run_number,
     )
+    return dict.fromkeys(VERDICTS, 0) | dict(rows)
+
+
+def worst_lines(read: Reader, run_number: int, verdict: str, most: int) -> list[dict[str, Any]]:
+    """Collect the first lines alike of a run that have a verdict."""
+    rows = read.rows(_WORST, run_number, verdict, most)
+    return [dict(zip(EXAMPLE_COLUMNS, row, strict=True)) for row in rows]
+
+
+def disagreements(read: Reader, since: datetime | None, most: int) -> list[Disagreement]:
+    """Collect the mismatches since a time, those alike together, the most frequent first."""
     own = [field.name for field in fields(Disagreement) if field.name != "request"]
     return [
         Disagreement(
             request=row[: len(REQUEST)],
             **dict(zip(own, row[len(REQUEST) :], strict=True)),
         )
-        for row in collect_rows(rows)
+        for row in read.rows(_DISAGREEMENTS, since, MISMATCH, most)
     ]
 
 
-def readable(lines: DataFrame) -> DataFrame:
-    """Keep the lines that could be read, and that have a time."""
-    return lines.where((F.col("verdict") != UNREADABLE) & F.col("log_time").isNotNull())
-
-
-def first_unreadable(lines: DataFrame) -> tuple[str, int, str]:
-    """Return the first line that could not be read: file, number and reason.
+def first_unreadable(read: Reader, run_number: int) -> tuple[str, int, str]:
+    """Return the first line of a run that could not be read: file, number and reason.
 
     One of the authorizer's comes before what stands among them.
     """
-    is_other = ~F.col("reason").startswith(LAYOUT_NOT_READ) & (F.col("reason") != CUT_SHORT)
-    found = lines.where(F.col("verdict") == UNREADABLE).orderBy(is_other, "source", "position")
-    ((source, position, reason),) = collect_rows(
-        found.select("source", "position", "reason").limit(1)
-    )
+    values = (run_number, UNREADABLE, LAYOUT_NOT_READ, CUT_SHORT)
+    ((source, position, reason),) = read.rows(_FIRST_UNREADABLE, *values)
     return source, position, reason
 
 
-def unread_files(lines: DataFrame) -> tuple[str, ...]:
-    """Return the files with lines of the authorizer that are laid out as none that is read."""
-    is_unread = (F.col("verdict") == UNREADABLE) & F.col("reason").startswith(LAYOUT_NOT_READ)
-    files = lines.where(is_unread).select("source").distinct().orderBy("source")
-    return tuple(row[0] for row in collect_rows(files))
-
-
-def coverage_of(lines: DataFrame) -> Coverage:
+def coverage_of(read: Reader) -> Coverage:
     """Return which time readable lines cover, and which files could not be read."""
-    unread, lines = unread_files(lines), readable(lines)
-    allowed = F.col("decision") == ALLOWED
-    files = collect_rows(
-        lines.groupBy("source")
-        .agg(
-            F.count("*"),
-            F.count_if(allowed),
-            F.min("log_time"),
-            F.max("log_time"),
-            F.min(F.when(allowed, F.col("log_time"))),
-        )
-        .orderBy("source")
-    )
+    files = read.rows(_FILES, ALLOWED, ALLOWED, UNREADABLE)
     own = [field.name for field in fields(FileCoverage)]
-    # A gap is longer than such a stretch, so within one there is none.
-    stretch = F.window("log_time", f"{int(GAP.total_seconds()) // 4} seconds")
-    stretches = lines.groupBy(stretch).agg(F.min("log_time").alias("a"), F.max("log_time"))
+    stretches = read.rows(_STRETCHES)
     return Coverage(
         files=tuple(FileCoverage(**dict(zip(own, row[:-1], strict=True))) for row in files),
         allowed_from=min((row[-1] for row in files if row[-1]), default=None),
-        gaps=find_gaps(collect_rows(stretches.drop("window"))),
-        unread_files=unread,
+        gaps=find_gaps((_naive(start), _naive(end)) for start, end in stretches),
+        unread_files=tuple(row[0] for row in read.rows(_UNREAD, UNREADABLE, LAYOUT_NOT_READ)),
     )
 
 
-def uses_of(lines: DataFrame, since: datetime) -> dict[str, Use]:
-    """Return when each ACL was last named by a readable ALLOWED line, and how often lately."""
-    inside = F.col("log_time") >= F.lit(since.replace(tzinfo=UTC))
-    named = F.col("deciding_acl_id").isNotNull() & (F.col("decision") == ALLOWED)
-    by_acl = lines.where(named).groupBy("deciding_acl_id")
-    rows = by_acl.agg(F.max("log_time"), F.count_if(inside))
-    return {acl_id: Use(last=last, lines=lines) for acl_id, last, lines in collect_rows(rows)}
+def uses_of(read: Reader, since: datetime) -> dict[str, Use]:
+    """Return when each ACL was last named by a readable ALLOWED line, and how often lately.
 
-
-def allowed_requests(lines: DataFrame) -> DataFrame:
-    """Return the requests that some ACL allowed, with the time of the last line (``at``).
-
-    A line that names no rule may be of one.
+    Of the day on which the window begins its lines count where the last of them is inside.
     """
-    may_be = F.col("rule").isNull() | (F.col("rule") == MATCHING_ACL)
-    by_acl = (F.col("decision") == ALLOWED) & may_be
-    return lines.where(by_acl).groupBy(*REQUEST).agg(F.unix_micros(F.max("log_time")).alias("at"))
+    rows = read.rows(_USES, since, ALLOWED)
+    return {acl_id: Use(last=last, lines=lines) for acl_id, last, lines in rows}
 
 
-def grants_of(lines: DataFrame, past: ClusterPast, coverage: Coverage, days: float) -> list[Grant]:
+def allowed_requests(read: Reader, past: ClusterPast) -> dict[Request, int]:
+    """Return the requests that some ACL allowed, with the microseconds of the last line.
+
+    A line that names no rule may be of one. Hosts that are decided alike are one host.
+    """
+    found: dict[Request, int] = {}
+    for *request, at in read.rows(_ALLOWED, ALLOWED, MATCHING_ACL):
+        alike = past.representative(Request(**dict(zip(REQUEST, request, strict=True))))
+        found[alike] = max(found.get(alike, at), at)
+    return found
+
+
+def matches_of(requests: Iterable[tuple[Request, int]], past: ClusterPast) -> dict[str, datetime]:
+    """Return which grants could have allowed requests too, by ACL id, and when last."""
+    found: dict[str, int] = {}
+    for request, at in requests:
+        for life in past.granting(request, at):
+            acl_id = life.acl.acl_id
+            found[acl_id] = max(found.get(acl_id, at), at)
+    return {acl_id: _naive(at) for acl_id, at in found.items()}
+
+
+def grants_of(read: Reader, past: ClusterPast, coverage: Coverage, days: float) -> list[Grant]:
     """Judge the grants alive by all readable lines; see ``judge_grants``."""
     alive = [life for life in past.lives if life.is_alive(past.timeline.head)]
-    matched = collect_rows(uses(allowed_requests(lines), past))
-    named = uses_of(lines, coverage.last - timedelta(days=days)) if coverage.last else {}
+    matched = matches_of(allowed_requests(read, past).items(), past)
+    named = uses_of(read, coverage.last - timedelta(days=days)) if coverage.last else {}
     return judge_grants(
-        (life for life in alive if life.acl.is_allow),
-        named,
-        {acl_id: to_datetime(at).replace(tzinfo=None) for acl_id, at in matched},
-        coverage,
-        days,
+        (life for life in alive if life.acl.is_allow), named, matched, coverage, days
     )
+
+
+def _naive(micros: int) -> datetime:
+    return to_datetime(micros).replace(tzinfo=None)
+
+
+_AS_UTC: Final = {name: f"CAST({name} AS TIMESTAMP) AS {name}" for name in ("first_at", "last_at")}
+_OF_FILES: Final = "access_day JOIN log_file USING (file_id)"
+_WORST: Final = (
+    f"SELECT {', '.join(_AS_UTC.get(name, name) for name in EXAMPLE_COLUMNS)} FROM {_OF_FILES} "  # noqa: S608 -- columns of the contract
+    "WHERE run_number = ? AND verdict = ? ORDER BY first_at, source, position LIMIT ?"
+)
+_ALIKE: Final = ", ".join((*REQUEST, "decision", "rule", "reason"))
+_DISAGREEMENTS: Final = f"""\
+SELECT {_ALIKE}, lines, first_line.at, first_line.source, first_line.position
+FROM (
+  SELECT {_ALIKE}, CAST(sum(lines) AS BIGINT) AS lines,
+         min(struct_pack(at := CAST(first_at AS TIMESTAMP), source := source,
+                         position := position)) AS first_line
+  FROM {_OF_FILES}
+  WHERE CAST(last_at AS TIMESTAMP) >= ? AND verdict = ? GROUP BY {_ALIKE}
+)
+ORDER BY lines DESC, {_ALIKE} LIMIT ?"""  # noqa: S608 -- columns of the contract
+_FIRST_UNREADABLE: Final = f"""\
+SELECT source, position, reason FROM {_OF_FILES}
+WHERE run_number = ? AND verdict = ?
+ORDER BY NOT starts_with(reason, ?) AND reason <> ?, source, position LIMIT 1"""  # noqa: S608 -- columns of the contract
+_FILES: Final = f"""\
+SELECT source, CAST(sum(lines) AS BIGINT),
+       CAST(sum(CASE WHEN decision = ? THEN lines ELSE 0 END) AS BIGINT),
+       min(CAST(first_at AS TIMESTAMP)), max(CAST(last_at AS TIMESTAMP)),
+       min(CASE WHEN decision = ? THEN CAST(first_at AS TIMESTAMP) END)
+FROM {_OF_FILES} WHERE verdict <> ? AND first_at IS NOT NULL
+GROUP BY source ORDER BY source"""  # noqa: S608 -- columns of the contract
+_STRETCHES: Final = "SELECT unnest(spoke_from), unnest(spoke_to) FROM log_file"
+_UNREAD: Final = f"""\
+SELECT DISTINCT source FROM {_OF_FILES} WHERE verdict = ? AND starts_with(reason, ?)
+ORDER BY source"""  # noqa: S608 -- columns of the contract
+_USES: Final = """\
+SELECT deciding_acl_id, max(CAST(last_at AS TIMESTAMP)),
+       CAST(sum(CASE WHEN CAST(last_at AS TIMESTAMP) >= ? THEN lines ELSE 0 END) AS BIGINT)
+FROM access_day
+WHERE deciding_acl_id IS NOT NULL AND decision = ?
+GROUP BY deciding_acl_id"""
+_ALLOWED: Final = f"""\
+SELECT {", ".join(REQUEST)}, max(epoch_us(CAST(last_at AS TIMESTAMP)))
+FROM access_day WHERE decision = ? AND (rule IS NULL OR rule = ?)
+GROUP BY ALL"""  # noqa: S608 -- columns of the contract

@@ -8,6 +8,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO, Final, cast
 
 from aclkit.errors import UsageError
@@ -70,27 +71,96 @@ class DamagedLogError(Exception):
 
 
 def read_lines(path: str, told: ReadProgress = NO_PROGRESS) -> Iterator[bytes]:
-    """Yield the lines of a file, plain or gzipped: its first bytes decide which.
+    """Yield the lines of a file, plain or gzipped; see ``LogStream``."""
+    with open_log(path, told) as stream:
+        yield from stream.lines()
 
-    Only the beginning of a line that is much too long is returned.
 
-    Raises:
-        DamagedLogError: the rest of a gzipped file cannot be read.
-        SurroundingsError: the file cannot be read.
+class LogStream:
+    """The content of a log file, which knows where its lines begin.
+
+    Attributes:
+        is_packed: it is gzipped; its first bytes decide that.
+        start: where the line begins that ``lines`` yielded last, gzip undone.
+        at: where the next one begins.
     """
-    with files.open_stream(path) as raw:
-        counter = _Counter(raw, told)
-        buffered = io.BufferedReader(counter, _BUFFER)
-        is_packed = buffered.peek(len(_GZIP))[: len(_GZIP)] == _GZIP
-        stream = cast(BinaryIO, gzip.GzipFile(fileobj=buffered) if is_packed else buffered)
+
+    def __init__(self, raw: BinaryIO, told: ReadProgress, at: int) -> None:
+        """Begin at a place of the content; ``raw`` is there already, unless it is gzipped."""
+        self._counter = _Counter(raw, told)
+        buffered = io.BufferedReader(self._counter, _BUFFER)
+        self.is_packed = at == 0 and buffered.peek(len(_GZIP))[: len(_GZIP)] == _GZIP
+        packed = gzip.GzipFile(fileobj=buffered) if self.is_packed else None
+        self._stream = cast(BinaryIO, packed or buffered)
+        self.start = self.at = at
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines that follow; only the beginning of one that is much too long.
+
+        Raises:
+            DamagedLogError: the rest of a gzipped file cannot be read.
+        """
         is_begin = True
-        try:
-            for part in _parts(stream, counter):
+        next_look = self.at + _LOOK_EVERY
+        readline = self._stream.readline
+        with _reporting_damage():
+            while part := readline(_LONGEST_LINE):
+                at = self.at
+                self.at = at + len(part)
+                if self.at > next_look:
+                    next_look = self.at + _LOOK_EVERY
+                    self._require_sound()
                 if is_begin:
+                    self.start = at
                     yield part
                 is_begin = len(part) < _LONGEST_LINE or part.endswith(b"\n")
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise DamagedLogError(str(error)) from None
+
+    def take(self, size: int) -> bytes:
+        """Read some bytes, fewer only at the end, and go on behind them.
+
+        Raises:
+            DamagedLogError: they cannot be read.
+        """
+        with _reporting_damage():
+            found = self._stream.read(size)
+        self.at += len(found)
+        return found
+
+    def skip_to(self, place: int) -> bool:
+        """Go on at a later place; False where the content ends before.
+
+        Raises:
+            DamagedLogError: it cannot be reached.
+        """
+        while self.at < place:
+            if not self.take(min(place - self.at, _BUFFER)):
+                return False
+            if self.at > _LOOK_EVERY:
+                self._require_sound()
+        return True
+
+    def _require_sound(self) -> None:
+        if self.is_packed and self.at > MOST_PACKED * self._counter.count:
+            raise DamagedLogError(f"it is packed more than {MOST_PACKED} times")
+
+
+@contextmanager
+def open_log(path: str, told: ReadProgress = NO_PROGRESS, at: int = 0) -> Iterator[LogStream]:
+    """Open a log file, plain or gzipped; ``at`` is a place of a plain one.
+
+    Raises:
+        SurroundingsError: the file cannot be read.
+    """
+    with files.open_stream(path, at) as raw:
+        yield LogStream(raw, told, at)
+
+
+@contextmanager
+def _reporting_damage() -> Iterator[None]:
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DamagedLogError(str(error)) from None
 
 
 class _Counter(io.RawIOBase):
@@ -109,18 +179,6 @@ class _Counter(io.RawIOBase):
         self.count += size
         self._told.add(size)
         return size
-
-
-def _parts(stream: BinaryIO, packed: _Counter) -> Iterator[bytes]:
-    """Yield lines, one that is too long in parts, as long as they come from a sound archive."""
-    size, next_look = 0, _LOOK_EVERY
-    while part := stream.readline(_LONGEST_LINE):
-        size += len(part)
-        if size > next_look:
-            next_look = size + _LOOK_EVERY
-            if size > MOST_PACKED * packed.count:
-                raise DamagedLogError(f"it is packed more than {MOST_PACKED} times")
-        yield part
 
 
 def _expand(path: str) -> list[str]:

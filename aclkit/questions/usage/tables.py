@@ -2,28 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
-from datetime import UTC
+from itertools import chain
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+import pyarrow as pa
 
 from aclkit.errors import UsageError
 from aclkit.model.semantics import Semantics
 from aclkit.pipeline.replay.known_tables import KnownTables
-from aclkit.questions.usage.frames import collect_rows
+from aclkit.questions.usage.access_days import ACCESS_DAY
+from aclkit.questions.usage.file_reads import FileRead
 from aclkit.questions.usage.grants import Grant
-from aclkit.questions.usage.known_past import past_of
+from aclkit.questions.usage.known_files import KNOWN_COLUMNS, LOG_FILE, KnownFile, known_row
+from aclkit.questions.usage.known_past import PAST_TABLES, past_of
+from aclkit.questions.usage.older_lines import (
+    ACCESS_LOG,
+    OlderLines,
+    older_days,
+    older_files,
+    older_lines,
+)
 from aclkit.questions.usage.past import ClusterPast
-from aclkit.runtime.frame import local_frame
-from aclkit.warehouse.merge import Merge
-from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.store import Store, schema_of
+from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.reader import Reader, read_written
+from aclkit.warehouse.store import Store
 
-ACCESS_LOG: Final = "access_log"
 ACL_USAGE: Final = "acl_usage"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What was read of files.
+
+    Attributes:
+        lines: how many lines were judged.
+        is_first: of all files it is the first reading.
+    """
+
+    lines: int
+    is_first: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +53,6 @@ class UsageTables:
     store: Store
     cluster_id: str
 
-    def rows(self, table: str) -> DataFrame:
-        """Return the cluster's rows of a table."""
-        return self.store.cluster_rows(table, self.cluster_id)
-
     def read_past(self, head: int, semantics: Semantics) -> ClusterPast:
         """Read the past up to a head, as ACLs are read.
 
@@ -44,10 +60,10 @@ class UsageTables:
             UsageError: no table has the values of super.users and allow.everyone.
         """
         ranges = KnownTables(self.store, self.cluster_id).ranges()
-        rows = map(self.rows, ("acl_log", "acl_history", "setting"))
         runs = [(run.run_number, run.started_at) for run in self.store.runs]
         newest = runs[-1] if runs else (0, None)
-        past = past_of(ranges, *rows, head=head, newest=newest, semantics=semantics)
+        with self._open(*PAST_TABLES) as read:
+            past = past_of(ranges, read, head=head, newest=newest, semantics=semantics)
         if past is None:
             raise UsageError(
                 f"The super.users and allow.everyone of cluster {self.cluster_id!r} are not "
@@ -56,20 +72,64 @@ class UsageTables:
             )
         return past
 
-    def merge_lines(self, lines: DataFrame) -> None:
-        """Put lines into ``access_log``: each once, under its newest verdict."""
-        lines = lines.dropDuplicates(["line_id"])
+    def known_files(self) -> list[KnownFile]:
+        """Read which log files are known, and how far each is read."""
+        with self._open(LOG_FILE) as read:
+            rows = read.rows(_KNOWN)
+        return [KnownFile(**dict(zip(KNOWN_COLUMNS, row, strict=True))) for row in rows]
+
+    def take_older(self) -> OlderLines:
+        """Return the lines that an older aclkit kept; take them over when that was not done yet."""
         if not self.store.has(ACCESS_LOG):
-            self.store.append(ACCESS_LOG, lines)
-            return
-        merge = Merge(
-            rows=lines,
-            keys=("cluster_id", "line_id"),
-            where=_about(lines),
-            updated=[name for name in TABLES[ACCESS_LOG].column_names if name not in _KEPT],
-            inserts=True,
+            return OlderLines()
+        with self._open(ACCESS_LOG, LOG_FILE) as read:
+            found = older_lines(read)
+            taken = read.rows("SELECT 1 FROM log_file WHERE head_bytes = 0 LIMIT 1")
+            if not found.ids or taken:
+                return found
+            days, known = older_days(read, self.cluster_id), older_files(read)
+        self.store.append_columns(ACCESS_DAY, days)
+        self._write_files([*self.known_files(), *known])
+        return found
+
+    def write(self, reads: Iterable[FileRead], run_number: int) -> Written:
+        """Write what is read of files, batch by batch."""
+        done: list[FileRead] = []
+        batches = _batches(reads, done)
+        first = next(batches, None)
+        if first is not None:
+            rows = pa.RecordBatchReader.from_batches(
+                arrow_schema(ACCESS_DAY), chain([first], batches)
+            )
+            self.store.append_columns(ACCESS_DAY, rows)
+        self._remove_replaced(done, run_number)
+        if done:
+            now = {each.known.file_id: each.known for each in done}
+            stay = (each for each in self.known_files() if each.file_id not in now)
+            self._write_files([*stay, *now.values()])
+        return Written(
+            lines=sum(each.lines for each in done), is_first=all(e.gone == "none" for e in done)
         )
-        self.store.merge(ACCESS_LOG, merge, self.cluster_id)
+
+    def _remove_replaced(self, reads: Sequence[FileRead], run_number: int) -> None:
+        """Remove the rows of earlier runs whose lines were read again."""
+        for which, more in (("open", " AND is_open"), ("all", "")):
+            ids = sorted(each.known.file_id for each in reads if each.gone == which)
+            if ids:
+                named = ", ".join(f"'{each}'" for each in ids)
+                self.store.remove(
+                    ACCESS_DAY,
+                    f"cluster_id = '{self.cluster_id}' AND run_number <> {run_number} "
+                    f"AND file_id IN ({named}){more}",
+                )
+
+    def _write_files(self, known: Iterable[KnownFile]) -> None:
+        rows = [known_row(self.cluster_id, each) for each in known]
+        self.store.replace_rows(LOG_FILE, rows, self.cluster_id)
+
+    def lines(self) -> AbstractContextManager[Reader]:
+        """Open what was read of logs, by this run too."""
+        return self._open(ACCESS_DAY, LOG_FILE)
 
     def write_usage(self, grants: Iterable[Grant]) -> None:
         """Replace the verdicts on the grants."""
@@ -78,25 +138,17 @@ class UsageTables:
             (self.cluster_id, g.acl.acl_id, *g.acl.binding, *(getattr(g, name) for name in own))
             for g in grants
         ]
-        frame = local_frame(self.store.spark, rows, schema_of(ACL_USAGE))
-        self.store.replace_cluster(ACL_USAGE, frame, self.cluster_id)
+        self.store.replace_rows(ACL_USAGE, rows, self.cluster_id)
+
+    def _open(self, *tables: str) -> AbstractContextManager[Reader]:
+        return read_written(self.store, self.cluster_id, *tables)
 
 
-def _about(lines: DataFrame) -> Column:
-    """Return what lets Delta pass over files of other times.
-
-    A line that was read before may have been given another time then, in another zone.
-    """
-    ((first, last),) = collect_rows(lines.agg(F.min("log_time").alias("a"), F.max("log_time")))
-    if first is None:
-        return F.col("t.log_time").isNull()
-    first, last = (F.lit(end.replace(tzinfo=UTC)) for end in (first, last))
-    ends = first - F.expr(_ZONES), last + F.expr(_ZONES)
-    return F.col("t.log_time").isNull() | F.col("t.log_time").between(*ends)
+_KNOWN: Final = f"SELECT {', '.join(KNOWN_COLUMNS)} FROM log_file ORDER BY file_id"  # noqa: S608 -- columns of the contract
 
 
-_KEPT: Final = ("cluster_id", "line_id", "source", "position")
-"""Columns of a line that stay as they were when it was read first."""
-
-_ZONES: Final = "INTERVAL 26 HOURS"
-"""Between the zones farthest apart."""
+def _batches(reads: Iterable[FileRead], done: list[FileRead]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of files, and note what else is known of each."""
+    for read in reads:
+        yield from read.batches
+        done.append(FileRead(known=read.known, batches=(), gone=read.gone, lines=read.lines))

@@ -1,0 +1,1 @@
+"""Accesses that brokers refused → why, since when, and what would allow them."""

@@ -1,0 +1,143 @@
+"""Refused accesses with their causes → the answer: grouped by cause, with what to do. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final
+
+from aclkit.answer.document import Answer, Heading, Item, Items, Part, Row, Sentence
+from aclkit.kafka.acls.command import kafka_acls_command
+from aclkit.model.acl_words import acl_words, quoted
+from aclkit.model.groups import grouped
+from aclkit.model.phrases import few, number_of
+from aclkit.questions.denials.causes import (
+    ALLOWED_NOW,
+    CAUSES,
+    DENIED_BY,
+    LISTING,
+    NO_ACL,
+    NO_NAME,
+    PROBLEMS,
+    REMOVED,
+    Denial,
+)
+
+COLUMNS: Final = (
+    "cause", "principal", "operation", "resource_type", "resource_name", "requests", "hosts",
+    "lines", "days", "first_at", "last_at", "is_new", "acl", "acl_id", "removed_offset",
+    "removed_at", "exists", "least_acl", "command",
+)  # fmt: skip
+
+_HEADINGS: Final = {
+    REMOVED: "An ACL that allowed it was removed",
+    DENIED_BY: "A DENY applies",
+    NO_ACL: "No ACL allows it",
+    NO_NAME: "The topic does not exist",
+    LISTING: "Left out of a listing only",
+    ALLOWED_NOW: "Allowed by now",
+}
+_MOST_HOSTS: Final = 2
+
+
+def denials_answer(denials: Sequence[Denial], notes: Sequence[str]) -> Answer:
+    """Return refused accesses by cause, those that broke first."""
+    return Answer(
+        title="Refused accesses",
+        columns=COLUMNS,
+        rows=map(_row, denials),
+        parts=lambda: _parts(denials),
+        besides=lambda: [summary(denials)],
+        notes=notes,
+    )
+
+
+def summary(denials: Sequence[Denial]) -> str:
+    """Write how many accesses are refused, and how many of them are new."""
+    problems = [each for each in denials if each.cause in PROBLEMS]
+    if not problems:
+        return "No access is refused."
+    who = number_of(len({each.refused.principal for each in problems}), "principal")
+    new = sum(each.refused.is_new for each in problems)
+    tail = f", {new:,} of them new" if new else ""
+    return f"{number_of(len(problems), 'access', 'accesses')} of {who} refused{tail}."
+
+
+def denial_words(denial: Denial) -> str:
+    """Write who is refused what, how often, from where and since when."""
+    refused = denial.refused
+    requests = f" ({', '.join(refused.requests)})" if refused.requests else ""
+    times = number_of(refused.lines, "time")
+    since = f", {_since(refused.first_at, refused.last_at)}" if refused.first_at else ""
+    new = ", new" if refused.is_new else ""
+    return (
+        f"{refused.principal}: {refused.operation} on {refused.resource}{requests}, {times} from "
+        f"{few(map(quoted, refused.hosts), _MOST_HOSTS)}{since}{new}"
+    )
+
+
+def reason_words(denial: Denial) -> str | None:
+    """Write what the ACLs tell about it; None where the cause is all."""
+    if denial.acl is None:
+        return None
+    words = acl_words(denial.acl)
+    if denial.cause == REMOVED:
+        when = f" ({_day(denial.removed_at)})" if denial.removed_at else ""
+        return f"{words} was removed at offset {denial.removed_offset}{when}"
+    if denial.cause in (DENIED_BY, LISTING):
+        return f"{words} applies"
+    return f"{words} allows it"
+
+
+def _parts(denials: Sequence[Denial]) -> Iterator[Part]:
+    yield Sentence(summary(denials), "bad" if _has_problems(denials) else "good")
+    by_cause = grouped((each.cause, each) for each in denials)
+    for cause in CAUSES:
+        if found := by_cause.get(cause):
+            yield Heading(f"{_HEADINGS[cause]} ({len(found):,})")
+            yield Items([Item(denial_words(each), under=[*_under(each)]) for each in found])
+
+
+def _has_problems(denials: Sequence[Denial]) -> bool:
+    return any(each.cause in PROBLEMS for each in denials)
+
+
+def _under(denial: Denial) -> Iterator[str]:
+    if reason := reason_words(denial):
+        yield reason
+    if denial.least is not None and denial.cause in PROBLEMS:
+        yield f"to allow it: {kafka_acls_command(denial.least) or acl_words(denial.least)}"
+
+
+def _since(first: datetime, last: datetime | None) -> str:
+    if last is None or last.date() == first.date():
+        return f"on {_day(first)}"
+    return f"from {_day(first)} to {_day(last)}"
+
+
+def _day(time: datetime | None) -> str:
+    return "" if time is None else f"{time:%Y-%m-%d}"
+
+
+def _row(denial: Denial) -> Row:
+    refused, acl, least = denial.refused, denial.acl, denial.least
+    return (
+        denial.cause,
+        refused.principal,
+        refused.operation,
+        *refused.resource,
+        list(refused.requests),
+        list(refused.hosts),
+        refused.lines,
+        refused.days,
+        refused.first_at,
+        refused.last_at,
+        refused.is_new,
+        None if acl is None else str(acl),
+        None if acl is None else acl.acl_id or None,
+        denial.removed_offset,
+        denial.removed_at,
+        denial.exists,
+        None if least is None else str(least),
+        None if least is None else kafka_acls_command(least),
+    )
