@@ -131,7 +131,9 @@ def _start(
         context.stand_on(found.published, found.run)
         tell_state(found.published, found.run)
         return start, audit, known
-    (read,) = read_alike([read_file_side(base, wanted.asked)], given_reading(chosen))
+    (read,) = read_alike(
+        [read_file_side(base, replace(wanted.asked.of_start, form=None))], given_reading(chosen)
+    )
     acls = {acl.acl_id: acl for acl in read.side.acls}
     semantics = read.reading.semantics
     start = Start(

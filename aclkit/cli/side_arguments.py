@@ -56,7 +56,7 @@ def read_sides(context: Context, texts: Sequence[str], wanted: DesiredOptions) -
             sides.append(
                 read_file_side(
                     meant.path,
-                    wanted.asked,
+                    wanted.asked if sides else wanted.asked.of_start,
                     wanted.scope,
                     with_operator=wanted.operator,
                     onto=onto,

@@ -89,7 +89,7 @@ def test_where_plan_and_cluster_disagree_it_is_said(write):
     assert "kafka_acl.kept keeps an ACL that does not exist" in told
 
 
-def test_a_principal_that_the_plan_creates_is_shown_by_its_address(write):
+def test_an_unknown_principal_that_no_resource_makes_ends_with_3(write):
     known = tf()
     del known["acl_principal"]
     path = write(
@@ -176,6 +176,17 @@ def test_an_empty_listing_is_refused_without_allow_empty(write):
     path = write("none.txt", "")
     apply(path, code=3)
     assert verdict(path, "--allow-empty") == "review"
+
+
+# Several clusters
+
+
+def test_files_of_several_clusters_need_a_choice(write):
+    other = USERS.replace("name: ann", "name: bob").replace("main", "spare")
+    path = write("users.yaml", f"{USERS}---\n{other}")
+    assert "main and spare" in apply(path, code=2).stderr
+    found = applied(path, "--of-cluster", "main")
+    assert {row["principal"] for row in found["gained"]} == {"User:ann"}
 
 
 # A warehouse

@@ -74,6 +74,16 @@ def test_a_listing_as_b_replaces_all(write, acl_file):
     prove("no-less", "now.txt", "new.txt", code=1)
 
 
+def test_a_listing_as_a_is_of_the_cluster_that_is_chosen(write):
+    user = (
+        "apiVersion: kafka.strimzi.io/v1\nkind: KafkaUser\n"
+        "metadata: {name: ann, labels: {strimzi.io/cluster: CLUSTER}}\n"
+        "spec: {authorization: {type: simple, acls: []}}\n"
+    )
+    path = write("u.yaml", f"{user}---\n{user.replace('ann', 'bob')}".replace("CLUSTER", "main"))
+    prove("no-less", "now.txt", path, "--of-cluster", "main", code=1)
+
+
 # Fresh principals
 
 REFERENCES = ["kafka_user.new.name", "kafka_user.new"]
@@ -127,6 +137,34 @@ def test_a_fresh_principal_is_shown_by_the_address_that_makes_it(write):
     path = write("plan.json", fresh())
     told = run("preview", "apply", path, "--base", "now.txt", *KNOWN).stdout
     assert "User:<known after apply: kafka_user.new" in told
+
+
+@pytest.mark.parametrize("principals", ["User:admin", "User:svc-*"])
+def test_a_fresh_principal_may_be_any_that_is_watched(write, principals):
+    path = write("plan.json", fresh())
+    watch = write("w.toml", f'[[watch]]\nname = "w"\nprincipals = "{principals}"\n')
+    told = run("preview", "apply", path, "--base", "now.txt", *KNOWN, "--watch", watch, code=1)
+    assert "Access that 'w' watches changes: User:<known after apply" in told.stdout
+
+
+NEVER = """\
+[[never]]
+name = "interns"
+principals = "User:intern-*"
+operations = "READ"
+resources = "topic:%s"
+"""
+
+
+@pytest.mark.parametrize(("topic", "code"), [("pay", 1), ("elsewhere", 0)])
+def test_a_policy_on_names_is_unknown_where_a_fresh_principal_may_break_it(write, topic, code):
+    path, rules = write("plan.json", fresh()), write("r.toml", NEVER % topic)
+    words = ("preview", "apply", path, "--base", "now.txt", *KNOWN, "--assertions", rules)
+    told = run(*words, code=code).stdout
+    is_told = (
+        "The policy 'interns' is unknown: a principal that the plan creates may break it." in told
+    )
+    assert is_told == bool(code)
 
 
 # The gate

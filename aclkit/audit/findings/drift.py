@@ -104,11 +104,13 @@ def find_drift(
     applied = apply_desired(desired, before, scope, with_operator=with_operator)
     held = {each.binding: each for part in desired.parts for each in part.acls}
     for name, acl in sorted(before.acls.items()):
-        if name not in applied.after.acls:
+        # The worst case of a plan loses ACLs that it holds: that is no difference yet.
+        if name not in applied.after.acls and acl.binding not in held:
             yield _unmanaged(acl, desired.parts)
-    for name, acl in sorted(applied.after.acls.items()):
-        if name not in before.acls and acl.binding in held:
-            yield _missing(held[acl.binding])
+    real = {acl.binding for acl in before.acls.values()}
+    for binding, each in sorted(held.items()):
+        if binding not in real:
+            yield _missing(each)
 
 
 def drift_sentence(acls: Iterable[Acl], desired: Desired, findings: Sequence[Finding]) -> str:

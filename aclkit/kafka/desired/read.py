@@ -26,12 +26,19 @@ class Asked:
         cluster: of files for several clusters, the one that counts.
         is_strict: what may hold ACLs and is not read is refused.
         allows_empty: files without any ACL are read.
+        may_name_no_cluster: files that name no cluster at all are for the one that counts.
     """
 
     form: str | None = None
     cluster: str | None = None
     is_strict: bool = False
     allows_empty: bool = False
+    may_name_no_cluster: bool = False
+
+    @property
+    def of_start(self) -> Asked:
+        """What is read of the files with the state before, such as a listing."""
+        return replace(self, may_name_no_cluster=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,7 @@ def desired_of(
         else:
             passed_over += 1
     _refuse([*(problem for part in parts for problem in part.problems), *users_twice(parts)])
-    chosen = _of_cluster(parts, asked.cluster)
+    chosen = _of_cluster(parts, asked)
     notes = [note for part in chosen for note in part.notes]
     if passed_over:
         notes.append(f"{number_of(passed_over, 'file')} of other formats not read.")
@@ -109,18 +116,19 @@ def _refuse(problems: Sequence[Problem]) -> None:
     raise DataError("\n".join(lines))
 
 
-def _of_cluster(parts: Sequence[Part], wanted: str | None) -> list[Part]:
+def _of_cluster(parts: Sequence[Part], asked: Asked) -> list[Part]:
     """Return what the parts hold for one cluster; what names no cluster is for each.
 
     Raises:
         UsageError: several clusters and none is chosen, or the chosen one is not among them.
     """
+    wanted = asked.cluster
     names = sorted({name for part in parts for name in _clusters(part) if name is not None})
     if wanted is None and len(names) > 1:
         raise UsageError(
             f"The files are for several clusters: {listed(names)}. Pass --of-cluster NAME."
         )
-    if wanted is None:
+    if wanted is None or (asked.may_name_no_cluster and not names):
         return list(parts)
     if wanted not in names:
         known = f"They are for {listed(names)}." if names else "They name no cluster."

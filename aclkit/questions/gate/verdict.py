@@ -43,12 +43,14 @@ class Planned:
         moment: what is otherwise for a time than at the end; None where nothing is.
         effects: of plans, what they do to each ACL.
         hidden: sensitive values, which people must not see.
+        fresh: principals that a plan creates: their names are not known yet.
     """
 
     preview: Preview
     moment: Preview | None = None
     effects: Sequence[PlanEffect] = ()
     hidden: Sequence[Hidden] = ()
+    fresh: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -73,6 +75,7 @@ class Planned:
             moment=moment,
             effects=applied.effects if applied is not None else (),
             hidden=applied.hidden if applied is not None else (),
+            fresh=applied.fresh if applied is not None else frozenset(),
         )
 
     @property
@@ -147,6 +150,11 @@ def _broken(planned: Planned, limits: Limits, budget: Budget) -> Iterator[str]:
         if not outcome.has_passed:
             how = "is broken" if outcome.state == "failed" else "is unknown: search limit reached"
             yield f"The policy {outcome.assertion.name!r} {how}."
+        elif _may_break(outcome.assertion, planned, budget):
+            yield (
+                f"The policy {outcome.assertion.name!r} is unknown: a principal that the plan "
+                "creates may break it."
+            )
     if limits.reference is not None and limits.reference.outcome != HOLDS:
         is_broken = limits.reference.outcome == FAILS
         yield (
@@ -161,12 +169,31 @@ def _broken(planned: Planned, limits: Limits, budget: Budget) -> Iterator[str]:
         yield "More access may change: the search limit was reached."
 
 
+def _may_break(policy: Assertion, planned: Planned, budget: Budget) -> bool:
+    """Whether a policy about some names holds only as long as no fresh principal has one of them.
+
+    Policies about all others but some apply to a fresh principal as they are: it is none of these.
+    """
+    who = policy.who
+    is_of_names = who.names is not None and not (who.is_inverted or who.attributes)
+    if policy.kind != "never" or not is_of_names or policy.inventory_only:
+        return False
+    return any(
+        opening.kind == GAINED and _has_fresh(opening, planned.fresh)
+        for opening in touched(policy, planned.preview, budget, planned.fresh)
+    )
+
+
+def _has_fresh(opening: RegionChange, fresh: frozenset[str]) -> bool:
+    return any(each.name in fresh for party in opening.parties for each in party.principals)
+
+
 def _watched(watch: Assertion, planned: Planned, budget: Budget) -> Iterator[str]:
-    found = touched(watch, planned.preview, budget)
+    found = touched(watch, planned.preview, budget, planned.fresh)
     if found:
         yield f"Access that {watch.name!r} watches changes: {_words(found)}."
         return
-    moment = touched(watch, planned.moment, budget) if planned.moment else []
+    moment = touched(watch, planned.moment, budget, planned.fresh) if planned.moment else []
     if moment:
         yield f"Access that {watch.name!r} watches changes for a time: {_words(moment)}."
 

@@ -8,7 +8,7 @@ names overlap, it is touched.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from aclkit.questions.assertions.match import symbols_of
 from aclkit.questions.assertions.model import Assertion, Pattern, ResourcePattern
@@ -23,58 +23,69 @@ from aclkit.rules.names.rows import EVERYTHING, Symbols
 _EVERY_NAME: Final[tuple[Symbols, ...]] = (EVERYTHING,)
 
 
-def touched(watch: Assertion, preview: Preview, budget: Budget) -> list[RegionChange]:
+def touched(
+    watch: Assertion, preview: Preview, budget: Budget, fresh: frozenset[str] = frozenset()
+) -> list[RegionChange]:
     """Return the changes that touch what is watched.
 
     Args:
         watch: who and what is watched.
         preview: what changes, for every name.
         budget: the search limit for finding out whether names overlap.
+        fresh: principals that a plan creates: each may be any that is watched.
     """
     named = frozenset(
         acl.principal
         for state in (preview.change.before, preview.change.after)
         for acl in state.acls.values()
     )
-    return [opening for opening in preview.openings if _touches(watch, opening, named, budget)]
+    who = _Who(named, fresh)
+    return [opening for opening in preview.openings if _touches(watch, opening, who, budget)]
 
 
-def _touches(
-    watch: Assertion, opening: RegionChange, named: frozenset[str], budget: Budget
-) -> bool:
+class _Who(NamedTuple):
+    """Principals that ACLs spell out, and those of them whose names are not known yet."""
+
+    named: frozenset[str]
+    fresh: frozenset[str]
+
+
+def _touches(watch: Assertion, opening: RegionChange, who: _Who, budget: Budget) -> bool:
     (what,) = watch.duties
     operations = what.operations
     is_reached = any(
         (operations is None or not operations.isdisjoint(party.operations))
-        and _has_principal(watch, party, named, budget)
+        and _has_principal(watch, party, who, budget)
         for party in opening.parties
     )
     return is_reached and _has_resource(watch, opening, budget)
 
 
-def _has_principal(watch: Assertion, party: Party, named: frozenset[str], budget: Budget) -> bool:
+def _has_principal(watch: Assertion, party: Party, who: _Who, budget: Budget) -> bool:
     names = watch.who.names
     if names is None and not watch.who.but:
         return True
     wanted = _every(names)
     but = [symbols_of(each) for each in watch.who.but]
-    return any(_is_meant(each, wanted, but, named, budget) for each in party.principals)
+    return any(_is_meant(each, wanted, but, who, budget) for each in party.principals)
 
 
 def _is_meant(
     each: NameClass,
     wanted: Sequence[Symbols],
     but: Sequence[Symbols],
-    named: frozenset[str],
+    who: _Who,
     budget: Budget,
 ) -> bool:
     """Whether a class of principals has a name that is watched.
 
     A name that an ACL spells out is a class of its own, so it is in no class of others.
     """
+    if each.is_single and each.name in who.fresh:
+        return True
     if each.is_single:
         return _shares([[tuple(each.name)], wanted], but, PRINCIPALS, budget)
-    taken = [tuple(name) for name in named]
+    taken = [tuple(name) for name in who.named]
     inside = [[pattern] for pattern in each.patterns]
     return _shares([*inside, wanted], [*but, *taken], PRINCIPALS, budget)
 

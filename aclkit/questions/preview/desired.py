@@ -47,6 +47,7 @@ class Applied:
         notes: what has no effect, where plan and cluster disagree, and what was left alone.
         places: where files hold an ACL, by its seven fields.
         hidden: sensitive values, which people must not see.
+        fresh: principals that a plan creates: their names are not known yet.
     """
 
     after: State
@@ -55,6 +56,7 @@ class Applied:
     notes: Sequence[str]
     places: Mapping[Binding, Sequence[Place]]
     hidden: Sequence[Hidden] = ()
+    fresh: frozenset[str] = frozenset()
 
 
 def apply_desired(
@@ -97,6 +99,7 @@ def apply_desired(
         ],
         places=grouped(dict.fromkeys((acl.binding, acl.place) for acl in _held(parts))),
         hidden=hidden_in(parts),
+        fresh=frozenset(acl.acl.principal for acl in _held(parts) if acl.is_fresh),
     )
 
 
