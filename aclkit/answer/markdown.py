@@ -25,12 +25,12 @@ from aclkit.model.visible import visible
 MOST_ROWS: Final = 50
 """So many rows of a table or a list are shown, the rest is counted: a comment has a size limit."""
 
-_ALL_ROWS: Final = "`--format csv` prints all"
+_ALL_ROWS: Final = "`--format json` prints all"
 
 MOST_LETTERS: Final = 65_000
 """So long is a comment at most: GitHub takes 65,536 characters."""
 
-_CUT: Final = "… the rest was cut; `--format csv` prints all"
+_CUT: Final = "… the rest was cut; `--format json` prints all"
 _LONGEST_FENCE: Final = 10
 _FAIL: Final = re.compile("fail", re.IGNORECASE)
 _NO_WIDTH: Final = "\u200b"
@@ -66,7 +66,7 @@ def fitted(text: str, most: int) -> str:
     + b
     ```
     <BLANKLINE>
-    … the rest was cut; `--format csv` prints all
+    … the rest was cut; `--format json` prints all
     <BLANKLINE>
     """
     if len(text) <= most:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from glob import has_magic
+from pathlib import Path
 from typing import Any
 
 from aclkit.audit.findings.drift import DesiredFiles
 from aclkit.cli.desired_options import READING, SCOPE
 from aclkit.cli.options import option, together
 from aclkit.errors import DataError, SurroundingsError, UsageError
+from aclkit.kafka.desired.documents import STDIN
 from aclkit.kafka.desired.read import Asked
 from aclkit.model.phrases import few, listed
 from aclkit.questions.preview.desired_forms import read_wanted
 from aclkit.questions.preview.scopes import SCOPES
+from aclkit.runtime.uri import is_uri, shown
 
 _Command = Callable[..., Any]
 
@@ -39,6 +43,8 @@ def drift_files(chosen: Mapping[str, Any]) -> DesiredFiles | None:
     paths, scope = tuple(chosen["desired_paths"]), chosen["scope"]
     if not paths:
         return None
+    if missing := [path for path in paths if _is_missing(path)]:
+        return DesiredFiles(paths=paths, reason=f"{shown(missing[0])}: the file does not exist")
     asked = Asked(form=chosen["form"], cluster=chosen["of_cluster"], is_strict=chosen["strict"])
     try:
         desired = read_wanted(paths, asked)
@@ -51,3 +57,8 @@ def drift_files(chosen: Mapping[str, Any]) -> DesiredFiles | None:
             f"{listed(SCOPES, 'or')}."
         )
     return DesiredFiles(paths=paths, desired=desired, scope=scope, with_operator=chosen["operator"])
+
+
+def _is_missing(path: str) -> bool:
+    """Whether a file is not there: a checkout that failed must not end the night."""
+    return not (path == STDIN or is_uri(path) or has_magic(path) or Path(path).exists())

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
 from aclkit.cli.options import gathered, option, together
 from aclkit.kafka.desired.read import Asked
-from aclkit.questions.assertions.model import Outcome
+from aclkit.questions.assertions.model import Assertion, Outcome
 from aclkit.questions.assertions.parse import parse_assertions, parse_watches
 from aclkit.questions.gate.start import Start
 from aclkit.questions.gate.verdict import DENY, FAIL_ON, REVIEW, Limits, Planned, Verdict
 from aclkit.questions.preview.planned import read_planned
 from aclkit.questions.preview.state import State
-from aclkit.questions.prove.claim import NO_MORE, hold_against
+from aclkit.questions.prove.claim import HOLDS, NO_MORE, hold_against
+from aclkit.rules.names.change_lines import change_lines
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget
 from aclkit.runtime.atomic_file import open_atomically
 from aclkit.runtime.safe_read import read_text
 
 _Command = Callable[..., Any]
+
+ALWAYS: Final = "always"
+"""The kind of policy that less access breaks."""
 
 _OPTIONS = (
     option("--assertions", metavar="FILE.toml", help="Your own policies (see aclkit assert)."),
@@ -57,6 +63,11 @@ class GateOptions:
         """Whether a verdict is asked for."""
         return any((self.assertions, self.reference, self.watch, self.fail_on, self.summary_env))
 
+    def forget_summary(self) -> None:
+        """Remove the summary of an earlier change: an error must not leave its verdict."""
+        if self.summary_env:
+            Path(self.summary_env).unlink(missing_ok=True)
+
 
 def gate_options(command: _Command) -> _Command:
     """Hand a command the options by which a change is judged, as its argument ``gate``."""
@@ -64,42 +75,72 @@ def gate_options(command: _Command) -> _Command:
 
 
 def limits_of(gate: GateOptions, planned: Planned, start: Start, budget: Budget) -> Limits:
-    """Check the state at the end against what the team allows.
+    """Check the state at the end, and those on the way, against what the team allows.
 
     Raises:
         UsageError: a file does not exist or is invalid.
         DataError: the reference cannot be read.
     """
-    after = planned.preview.change.after
-    rules = after.rules(start.semantics)
     outcomes: Sequence[Outcome] = ()
+    passing: list[Outcome] = []
     if gate.assertions:
-        # Here: a proof of two files needs no engine.
-        from aclkit.questions.assertions.check import check_state
-        from aclkit.questions.assertions.published import World
-
-        asked = planned.preview.asked
-        world = World.planned(
-            rules,
-            asked.hosts,
-            {name: start.principals.get(name, {}) for name in asked.principals},
-            {name: start.resources.get(name, {}) for name in asked.resources},
-        )
-        outcomes = check_state(
-            world, parse_assertions(read_text(gate.assertions), gate.assertions), budget
-        )
-    reference = None
+        assertions = parse_assertions(read_text(gate.assertions), gate.assertions)
+        outcomes = _check(planned.preview.change.after, assertions, planned, start, budget)
+        sound = {each.assertion.name for each in outcomes if each.has_passed}
+        kept = [each for each in assertions if each.name in sound]
+        for state, is_least in _extremes(planned):
+            asked = [each for each in kept if is_least is None or is_least is (each.kind == ALWAYS)]
+            found = _check(state, asked, planned, start, budget)
+            passing += [each for each in found if not each.has_passed]
+    reference, beyond = None, False
     if gate.reference:
-        most = read_planned(
-            [gate.reference], Asked(), State(acls={}, settings=after.settings), "all"
+        after, semantics = planned.preview.change.after, start.semantics
+        empty = State(acls={}, settings=after.settings)
+        most = read_planned([gate.reference], Asked(allows_empty=True), empty, "all")
+        limit = most.after.rules(semantics)
+        reference = hold_against(NO_MORE, limit, after.rules(semantics), budget, 1)
+        beyond = any(
+            hold_against(NO_MORE, limit, state.rules(semantics), budget, 1).outcome != HOLDS
+            for state, is_least in _extremes(planned)
+            if not is_least
         )
-        reference = hold_against(NO_MORE, most.after.rules(start.semantics), rules, budget, 1)
     return Limits(
         fail_on=gate.fail_on,
         outcomes=outcomes,
+        passing=list({each.assertion.name: each for each in passing}.values()),
         reference=reference,
+        beyond=beyond and reference is not None and reference.outcome == HOLDS,
         watches=parse_watches(read_text(gate.watch), gate.watch) if gate.watch else (),
     )
+
+
+def _extremes(planned: Planned) -> Iterator[tuple[State, bool | None]]:
+    """Yield the states that allow most and least; None of one that can be either."""
+    for each in planned.bounds:
+        yield each.most, False
+        yield each.least, True
+        if each.bare.settings.allow_everyone:
+            yield each.bare, None
+
+
+def _check(
+    state: State, assertions: Sequence[Assertion], planned: Planned, start: Start, budget: Budget
+) -> Sequence[Outcome]:
+    """Check policies on a state that no run decided."""
+    if not assertions:
+        return ()
+    # Here: a proof of two files needs no engine.
+    from aclkit.questions.assertions.check import check_state
+    from aclkit.questions.assertions.published import World
+
+    asked = planned.preview.asked
+    world = World.planned(
+        state.rules(start.semantics),
+        asked.hosts,
+        {name: start.principals.get(name, {}) for name in asked.principals},
+        {name: start.resources.get(name, {}) for name in asked.resources},
+    )
+    return check_state(world, assertions, budget)
 
 
 def end_with(verdict: Verdict, *, is_strict: bool) -> None:
@@ -109,13 +150,16 @@ def end_with(verdict: Verdict, *, is_strict: bool) -> None:
 
 
 def write_summary(path: str, planned: Planned, verdict: Verdict) -> None:
-    """Write the verdict and counts as lines that a shell and GitLab's dotenv reports read."""
-    effect = planned.preview.effect
+    """Write the verdict and counts as lines that a shell and GitLab's dotenv reports read.
+
+    What is gained and lost are the lines of the answer: names that do not exist yet count too.
+    """
+    lines = Counter(line.kind for line in change_lines(planned.preview.openings))
     values: Mapping[str, object] = {
         "ACLKIT_VERDICT": verdict.name,
         "ACLKIT_REASON": " ".join(verdict.reasons[0].split()),
-        "ACLKIT_GAINED": effect.count(GAINED),
-        "ACLKIT_LOST": effect.count(LOST),
+        "ACLKIT_GAINED": lines[GAINED],
+        "ACLKIT_LOST": lines[LOST],
         "ACLKIT_ADDED_ACLS": len(planned.preview.change.added),
         "ACLKIT_REMOVED_ACLS": len(planned.preview.change.removed),
         "ACLKIT_GAPS": sum(each.effect == "gap" for each in planned.effects),

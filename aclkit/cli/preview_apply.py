@@ -91,6 +91,7 @@ def apply(
     deny (exit code 1) if a policy, the reference, a watch or --fail-on is broken, or something is
     unknown; review (0, with --strict 1) if access changes otherwise; else pass (0).
     """
+    gate.forget_summary()
     start, audit, known = _start(context, base, wanted, chosen)
     applied = read_planned(
         paths, wanted.asked, start.state, wanted.scope, with_operator=wanted.operator

@@ -166,7 +166,8 @@ def never(
     sides = read_sides(context, [side], wanted)
     read = read_alike(sides, given_reading(chosen))
     notes = _notes(read)
-    found = hold_assertions(assertions, read[0].rules, budget)
+    bounds = () if read[0].is_exact else (read[0].most, read[0].least)
+    found = hold_assertions(assertions, read[0].rules, budget, bounds)
     answer = answers_answer(found, read, notes)
     answer = replace(answer, sarif=lambda: answers_sarif(found, read, notes))
     context.write(masked(answer, _clean(read)))
@@ -174,6 +175,7 @@ def never(
 
 
 def _compare(context: Context, claim: str, texts: Sequence[str], chosen: Mapping[str, Any]) -> None:
+    chosen["gate"].forget_summary()
     sides = read_sides(context, texts, chosen["wanted"])
     read = read_alike(sides, given_reading(chosen), each_own=chosen["compare_settings"])
     notes = _notes(read)

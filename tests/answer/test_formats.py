@@ -116,7 +116,7 @@ def test_a_fence_is_longer_than_any_in_it():
 
 def test_more_than_fifty_rows_of_a_comment_are_counted():
     text = document([Table(("a",), [(str(n),) for n in range(60)])])
-    assert text.endswith("… and 10 more; `--format csv` prints all\n")
+    assert text.endswith("… and 10 more; `--format json` prints all\n")
 
 
 @given(st.text() | st.just(EVIL))

@@ -63,7 +63,7 @@ def test_fail_on_denies_what_it_names(write, acl_file, fail_on, what, code):
 def test_a_watched_topic_that_opens_denies(write, acl_file):
     acl_file("new.txt", ANN, BOB)
     found = applied("new.txt", "--watch", write("watch.toml", WATCH), code=1)
-    assert found["gate"]["reasons"][0].startswith("Access that 'pay' watches changes: User:bob")
+    assert found["gate"]["reasons"][0].startswith("Watched access changes ('pay'): User:bob")
 
 
 def test_a_change_beside_what_is_watched_wants_a_review(write):
@@ -178,7 +178,7 @@ def test_a_long_comment_is_cut_after_a_whole_line_and_says_so(acl_file, work):
     acl_file("new.txt", *(acl(f"{long}{n}", principal=f"User:{long}") for n in range(150)))
     told = apply("new.txt", "--format", "markdown").stdout
     assert len(told) <= 65_000
-    assert "the rest was cut" in told or " more; `--format csv` prints all" in told
+    assert "the rest was cut" in told or " more; `--format json` prints all" in told
     assert told.count("```") % 2 == 0
 
 
@@ -198,6 +198,19 @@ def test_a_summary_counts(acl_file, work):
     assert values["ACLKIT_ADDED_ACLS"] == "1"
     assert values["ACLKIT_REMOVED_ACLS"] == "2"
     assert values["ACLKIT_GAPS"] == "0"
+
+
+def test_a_summary_counts_what_no_known_name_gains(acl_file, work):
+    acl_file("new.txt", ANN, BOB, DENY, acl("q", pattern_type="PREFIXED", principal="User:ann"))
+    told = apply("new.txt", "--summary-env", "s.env").stdout
+    assert "1 to gain" in told
+    assert "ACLKIT_GAINED=1\n" in (work / "s.env").read_text()
+
+
+def test_no_summary_of_an_earlier_change_is_left_by_a_failure(write, work):
+    (work / "s.env").write_text("ACLKIT_VERDICT=pass\n")
+    apply(write("broken.json", "{"), "--summary-env", "s.env", code=3)
+    assert not (work / "s.env").exists()
 
 
 def test_a_hostile_name_in_a_reason_runs_no_command(write, acl_file, work):

@@ -144,7 +144,7 @@ def test_a_fresh_principal_may_be_any_that_is_watched(write, principals):
     path = write("plan.json", fresh())
     watch = write("w.toml", f'[[watch]]\nname = "w"\nprincipals = "{principals}"\n')
     told = run("preview", "apply", path, "--base", "now.txt", *KNOWN, "--watch", watch, code=1)
-    assert "Access that 'w' watches changes: User:<known after apply" in told.stdout
+    assert "Watched access changes ('w'): User:<known after apply" in told.stdout
 
 
 NEVER = """\

@@ -172,6 +172,11 @@ def test_unreadable_files_do_not_end_a_night(nights, files):
     assert count["n"] == 2
 
 
+def test_files_that_do_not_exist_do_not_end_a_night(nights, files):
+    run(nights, "--desired", "no/checkout", "--scope", "all")
+    assert kinds(nights) == [("desired-unreadable", "high")]
+
+
 def test_a_file_without_acls_is_unreadable(nights, files):
     run(nights, *files())
     assert kinds(nights) == [("desired-unreadable", "high")]

@@ -81,7 +81,7 @@ def desired_of(
     for document, is_named in documents:
         names.append(document.name)
         form = format_of(document, formats, asked.form)
-        is_empty = asked.allows_empty and not document.text.strip()
+        is_empty = is_named and asked.allows_empty and not document.text.strip()
         if form is not None:
             parts.append(form.read(document))
         elif is_empty:

@@ -7,15 +7,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from aclkit.answer.masked import Hidden
 from aclkit.kafka.desired.plan_effect import PlanEffect
 from aclkit.model.phrases import few, number_of
 from aclkit.questions.assertions.model import Assertion, Outcome
+from aclkit.questions.gate.passing import Passing, passing_of
 from aclkit.questions.gate.watch import touched
-from aclkit.questions.preview.desired import Applied
+from aclkit.questions.preview.desired import Applied, Bounds
 from aclkit.questions.preview.preview import Preview, preview
 from aclkit.questions.preview.state import Asked, Change
 from aclkit.questions.prove.claim import FAILS, HOLDS, Claimed
@@ -40,14 +41,18 @@ class Planned:
 
     Attributes:
         preview: what changes at the end, in the worst case.
-        moment: what is otherwise for a time than at the end; None where nothing is.
+        others: what changes at the other ends that an undefined order can have.
+        moment: what is otherwise for a time only; None where nothing is applied step by step.
+        bounds: of the other ends, and of the states on the way.
         effects: of plans, what they do to each ACL.
         hidden: sensitive values, which people must not see.
         fresh: principals that a plan creates: their names are not known yet.
     """
 
     preview: Preview
-    moment: Preview | None = None
+    others: Sequence[Preview] = ()
+    moment: Passing | None = None
+    bounds: Sequence[Bounds] = ()
     effects: Sequence[PlanEffect] = ()
     hidden: Sequence[Hidden] = ()
     fresh: frozenset[str] = frozenset()
@@ -64,15 +69,17 @@ class Planned:
             applied: how files lead there, if they do.
             budget: the search limit.
         """
-        moment = None
-        if applied is not None and applied.moment is not None:
-            with_it, without = applied.moment
-            semantics = change.readings[1]
-            passing = Change(before=with_it, after=without, semantics=semantics)
-            moment = preview(passing, inventory, budget)
+        moment, others = None, list[Preview]()
+        if applied is not None and applied.moments is not None:
+            moment = passing_of(change, applied.moments, budget)
+        if applied is not None and applied.ends is not None:
+            ends = applied.ends.most, applied.ends.least
+            others = [preview(replace(change, after=end), inventory, budget) for end in ends]
         return cls(
             preview=preview(change, inventory, budget),
+            others=others,
             moment=moment,
+            bounds=[*filter(None, (applied.ends, applied.moments))] if applied is not None else (),
             effects=applied.effects if applied is not None else (),
             hidden=applied.hidden if applied is not None else (),
             fresh=applied.fresh if applied is not None else frozenset(),
@@ -81,15 +88,19 @@ class Planned:
     @property
     def has_gap(self) -> bool:
         """Whether an ACL, or access, is off for a time."""
-        moment = self.moment
-        return any(each.effect == GAP for each in self.effects) or (
-            moment is not None and (moment.has(GAINED) or moment.has(LOST))
-        )
+        is_passing = self.moment is not None and bool(self.moment.openings)
+        return is_passing or any(each.effect == GAP for each in self.effects)
+
+    def has(self, kind: str) -> bool:
+        """Whether anything is gained or lost at some end."""
+        return any(each.has(kind) for each in (self.preview, *self.others))
 
     @property
     def is_known(self) -> bool:
         """Whether everything is known about it."""
-        return self.preview.is_known and (self.moment is None or self.moment.is_known)
+        moment = self.moment
+        ends = all(each.is_known for each in (self.preview, *self.others))
+        return ends and (moment is None or moment.is_known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,13 +110,17 @@ class Limits:
     Attributes:
         fail_on: one of ``FAIL_ON``, or None.
         outcomes: of the team's policies on the state at the end.
+        passing: policies that hold at the end, and not on the way or in another order.
         reference: whether the state at the end has no access beyond the reference.
+        beyond: there is access beyond it on the way or in another order, or that is not known.
         watches: what is watched.
     """
 
     fail_on: str | None = None
     outcomes: Sequence[Outcome] = ()
+    passing: Sequence[Outcome] = ()
     reference: Claimed | None = None
+    beyond: bool = False
     watches: Sequence[Assertion] = ()
 
 
@@ -139,6 +154,8 @@ def judge(planned: Planned, limits: Limits, budget: Budget) -> Verdict:
     preview = planned.preview
     if preview.has(GAINED) or preview.has(LOST):
         return Verdict(REVIEW, ["Access changes."])
+    if planned.has(GAINED) or planned.has(LOST):
+        return Verdict(REVIEW, ["Access may change: the order of the plan is undefined."])
     if planned.has_gap:
         return Verdict(REVIEW, ["An ACL is off for a time while the plan is applied."])
     return Verdict(GO, ["No access changes."])
@@ -155,6 +172,10 @@ def _broken(planned: Planned, limits: Limits, budget: Budget) -> Iterator[str]:
                 f"The policy {outcome.assertion.name!r} is unknown: a principal that the plan "
                 "creates may break it."
             )
+    for outcome in limits.passing:
+        yield f"The policy {outcome.assertion.name!r} may be broken for a time or in another order."
+    if limits.beyond:
+        yield "There may be access beyond the reference for a time or in another order."
     if limits.reference is not None and limits.reference.outcome != HOLDS:
         is_broken = limits.reference.outcome == FAILS
         yield (
@@ -189,21 +210,22 @@ def _has_fresh(opening: RegionChange, fresh: frozenset[str]) -> bool:
 
 
 def _watched(watch: Assertion, planned: Planned, budget: Budget) -> Iterator[str]:
-    found = touched(watch, planned.preview, budget, planned.fresh)
-    if found:
-        yield f"Access that {watch.name!r} watches changes: {_words(found)}."
-        return
-    moment = touched(watch, planned.moment, budget, planned.fresh) if planned.moment else []
-    if moment:
-        yield f"Access that {watch.name!r} watches changes for a time: {_words(moment)}."
+    for each, when in (
+        (planned.preview, ""),
+        *((other, " in another order") for other in planned.others),
+        (planned.moment, " for a time"),
+    ):
+        found = touched(watch, each, budget, planned.fresh) if each is not None else []
+        if found:
+            yield f"Watched access changes{when} ({watch.name!r}): {_words(found)}."
+            return
 
 
 def _failing(planned: Planned, fail_on: str | None) -> Iterator[str]:
     kinds = (GAINED, LOST, GAP) if fail_on == ANY else (fail_on,)
-    preview = planned.preview
-    if GAINED in kinds and preview.has(GAINED):
+    if GAINED in kinds and planned.has(GAINED):
         yield f"Access is gained (--fail-on {fail_on})."
-    if LOST in kinds and preview.has(LOST):
+    if LOST in kinds and planned.has(LOST):
         yield f"Access is lost (--fail-on {fail_on})."
     if GAP in kinds and planned.has_gap:
         gaps = sum(each.effect == GAP for each in planned.effects)

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from aclkit.questions.assertions.match import symbols_of
 from aclkit.questions.assertions.model import Assertion, Pattern, ResourcePattern
+from aclkit.questions.gate.passing import Passing
 from aclkit.questions.preview.preview import Preview
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.cover import find_witness_outside
@@ -24,13 +25,16 @@ _EVERY_NAME: Final[tuple[Symbols, ...]] = (EVERYTHING,)
 
 
 def touched(
-    watch: Assertion, preview: Preview, budget: Budget, fresh: frozenset[str] = frozenset()
+    watch: Assertion,
+    preview: Preview | Passing,
+    budget: Budget,
+    fresh: frozenset[str] = frozenset(),
 ) -> list[RegionChange]:
     """Return the changes that touch what is watched.
 
     Args:
         watch: who and what is watched.
-        preview: what changes, for every name.
+        preview: what changes, or is otherwise for a time, for every name.
         budget: the search limit for finding out whether names overlap.
         fresh: principals that a plan creates: each may be any that is watched.
     """

@@ -4,27 +4,27 @@ What files remove is never guessed: a plan says it, KafkaUsers own principals, a
 whole. Of every other form the user says it with ``--scope``.
 
 The worst case counts. An ACL that one resource of a plan deletes and another creates may be gone
-at the end, because Terraform runs both at once: here it is gone. What is deleted and created again
-is off for a time, see ``Applied.moment``.
+at the end, because Terraform runs both at once: here it is gone, and ``Applied.ends`` bounds the
+other ends. ``Applied.moments`` bounds what holds while a plan or a KafkaUser is applied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
+from typing import Final
 
 from aclkit.answer.masked import Hidden
 from aclkit.errors import UsageError
 from aclkit.kafka.desired.answer import hidden_in
-from aclkit.kafka.desired.model import DesiredAcl, Part, Place, ResourceChange
+from aclkit.kafka.desired.model import DesiredAcl, Part, Place
 from aclkit.kafka.desired.plan_effect import (
     PlanEffect,
     absent_after,
     plan_effects,
 )
 from aclkit.kafka.desired.read import Desired
-from aclkit.kafka.desired.replacement import off_between
 from aclkit.kafka.desired.user_operator import operator_cannot_read, operator_removes
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
@@ -37,12 +37,29 @@ Binding = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """States that bound every state of some ACLs whose presence is not known.
+
+    Attributes:
+        most: nothing more is ever allowed: every ALLOW in question exists, and no DENY.
+        least: nothing less is ever allowed: every DENY in question exists, and no ALLOW.
+        bare: none of the ACLs in question exists; it matters where a resource without ACLs is
+            open to everyone.
+    """
+
+    most: State
+    least: State
+    bare: State
+
+
+@dataclass(frozen=True, kw_only=True)
 class Applied:
     """What files come to on top of a state.
 
     Attributes:
         after: the state at the end, in the worst case.
-        moment: two states that differ in what is off for a time only: with it, and without it.
+        ends: other states at the end, where an order is undefined; they bound what it allows.
+        moments: states on the way that bound what can be allowed for a time.
         effects: of plans, what they do to each ACL.
         notes: what has no effect, where plan and cluster disagree, and what was left alone.
         places: where files hold an ACL, by its seven fields.
@@ -51,7 +68,8 @@ class Applied:
     """
 
     after: State
-    moment: tuple[State, State] | None
+    ends: Bounds | None
+    moments: Bounds | None
     effects: Sequence[PlanEffect]
     notes: Sequence[str]
     places: Mapping[Binding, Sequence[Place]]
@@ -77,24 +95,33 @@ def apply_desired(
     if scope is None and any(part.reach == "asked" for part in parts):
         raise UsageError(_scopes_sentence(parts, before))
     wanted = {acl.binding: acl.acl for part in parts if part.reach != "change" for acl in part.acls}
-    gone = [acl for acl in before.acls.values() if _is_removed(acl, wanted, parts, scope)]
+    held = {acl.binding for part in parts for acl in part.acls}
+    gone = {acl.binding for acl in before.acls.values() if _is_removed(acl, held, parts, scope)}
     if with_operator:
-        owners = [owner for part in parts for owner in (*part.owners, *part.untouched)]
-        besides = operator_removes(owners, before.acls.values())
-        gone += [acl for acl in besides if acl.binding not in wanted]
+        gone |= _removed_by_operator(parts, before, held)
     changes = [change for part in parts for change in part.changes]
     effects = plan_effects(changes)
     existing = {acl.binding for acl in before.acls.values()}
-    lost, made = _worst(effects, existing)
+    unsure = {each.acl.binding for each in effects if each.effect == _UNDEFINED}
+    conflicts = absent_after(effects) & wanted.keys()
+    lost, made = _worst(effects, existing, unsure)
     wanted |= {each.acl.binding: each.acl.acl for each in effects if each.acl.binding in made}
-    after = _state(before, {acl.binding for acl in gone} | lost, wanted)
+    kept = {binding: acl for binding, acl in wanted.items() if binding not in conflicts}
+    after = _state(before, gone | lost | conflicts, kept)
+    known = {acl.binding: acl.acl for acl in _held(parts)}
+    in_question = {binding: known[binding] for binding in unsure | conflicts}
     return Applied(
         after=after,
-        moment=_moment(after, changes, existing),
+        ends=_bounds(after, in_question),
+        moments=_bounds(after, _passing(parts, before, gone)),
         effects=effects,
         notes=[
             *desired.notes,
             *_disagreements(desired, existing),
+            *(
+                f"A plan deletes what a file holds, so it may be gone: {acl_words(known[each])}."
+                for each in sorted(conflicts)
+            ),
             *(_operator_notes(before) if any(part.owners for part in parts) else ()),
         ],
         places=grouped(dict.fromkeys((acl.binding, acl.place) for acl in _held(parts))),
@@ -103,39 +130,65 @@ def apply_desired(
     )
 
 
+_UNDEFINED: Final = "undefined-order"
+
+
 def _worst(
-    effects: Sequence[PlanEffect], existing: set[Binding]
+    effects: Sequence[PlanEffect], existing: set[Binding], unsure: set[Binding]
 ) -> tuple[set[Binding], set[Binding]]:
     """Return the ACLs that may be gone at the end, and those that are there in the worst case.
 
     Of an undefined order the end counts that changes something: an ACL that exists is lost, another
-    one comes.
+    one comes. ``Applied.ends`` has the other ones.
     """
     absent = {binding for binding in absent_after(effects) if binding in existing}
-    undefined = {each.acl.binding for each in effects if each.effect == "undefined-order"}
     created = {each.acl.binding for each in effects if each.effect in ("added", "gap")}
-    return absent, created | (undefined - existing)
+    return absent, created | (unsure - existing)
 
 
-def _moment(
-    after: State, changes: Sequence[ResourceChange], existing: set[Binding]
-) -> tuple[State, State] | None:
-    """Return the end without the ACLs that are created late, with and without what is shared.
+def _passing(parts: Sequence[Part], before: State, gone: set[Binding]) -> dict[Binding, Acl]:
+    """Return the ACLs that come or go while plans and KafkaUsers are applied.
 
-    What is shared by an old ACL and the new one in its place is allowed or denied before and at the
-    end, and not in between.
+    Terraform orders the operations of one resource only, and Strimzi adds and removes the ACLs of a
+    user at once. So each of these ACLs can be there or not at any moment.
     """
-    there = {acl.binding for acl in after.acls.values()}
-    old = {change.creates.binding: change.deletes for change in changes if change.creates}
-    late = {
-        new.binding: shared
-        for new, shared in off_between(changes)
-        if new.binding in there and (was := old[new.binding]) and was.binding in existing
-    }
-    if not late:
+    found: dict[Binding, Acl] = {}
+    existing = {acl.binding for acl in before.acls.values()}
+    for part in parts:
+        for change in part.changes:
+            if change.deletes is not None:
+                found[change.deletes.binding] = change.deletes.acl
+            if change.creates is not None and change.creates.binding not in existing:
+                found[change.creates.binding] = change.creates.acl
+        if part.reach == "owners":
+            new = (acl for acl in part.acls if acl.binding not in existing)
+            found |= {acl.binding: acl.acl for acl in new}
+            old = (acl for acl in before.acls.values() if acl.binding in gone)
+            found |= {acl.binding: acl for acl in old if _replaces(part, acl, None)}
+    return found
+
+
+def _bounds(end: State, in_question: Mapping[Binding, Acl]) -> Bounds | None:
+    """Return the bounds of all states that differ from one in some ACLs only."""
+    if not in_question:
         return None
-    without = _state(after, set(late), {})
-    return _state(without, set(), {shared.binding: shared for shared in late.values()}), without
+    allows = {binding: acl for binding, acl in in_question.items() if acl.is_allow}
+    denies = {binding: acl for binding, acl in in_question.items() if not acl.is_allow}
+    return Bounds(
+        most=_state(end, {*denies}, allows),
+        least=_state(end, {*allows}, denies),
+        bare=_state(end, {*in_question}, {}),
+    )
+
+
+def _removed_by_operator(
+    parts: Sequence[Part], before: State, held: Collection[Binding]
+) -> set[Binding]:
+    owners = [owner for part in parts for owner in (*part.owners, *part.untouched)]
+    if not owners:
+        raise UsageError("--operator needs KafkaUsers, and the files have none.")
+    besides = operator_removes(owners, before.acls.values())
+    return {acl.binding for acl in besides if acl.binding not in held}
 
 
 def _state(before: State, removed: set[Binding], wanted: Mapping[Binding, Acl]) -> State:
@@ -151,10 +204,10 @@ def _state(before: State, removed: set[Binding], wanted: Mapping[Binding, Acl]) 
 
 
 def _is_removed(
-    acl: Acl, wanted: Mapping[Binding, Acl], parts: Sequence[Part], scope: Scope | None
+    acl: Acl, held: Collection[Binding], parts: Sequence[Part], scope: Scope | None
 ) -> bool:
     """Whether no file holds an ACL, and one says that it goes then."""
-    return acl.binding not in wanted and any(_replaces(part, acl, scope) for part in parts)
+    return acl.binding not in held and any(_replaces(part, acl, scope) for part in parts)
 
 
 def _replaces(part: Part, acl: Acl, scope: Scope | None) -> bool:
@@ -171,9 +224,9 @@ def _scopes_sentence(parts: Sequence[Part], before: State) -> str:
     """Write what each scope would remove."""
     names = few(dict.fromkeys(part.document for part in parts if part.reach == "asked"))
     lines = [f"{names}: ACLs that the files do not hold may stay or go. Pass --scope:"]
-    wanted = {acl.binding: acl.acl for part in parts if part.reach != "change" for acl in part.acls}
+    held = {acl.binding for part in parts for acl in part.acls}
     for scope in SCOPES:
-        gone = [acl for acl in before.acls.values() if _is_removed(acl, wanted, parts, scope)]
+        gone = [acl for acl in before.acls.values() if _is_removed(acl, held, parts, scope)]
         some = f": {few([acl_words(acl) for acl in gone], 2)}" if gone else ""
         lines.append(f"  {scope:<10}  removes {number_of(len(gone), 'ACL')}{some}")
     return "\n".join(lines)

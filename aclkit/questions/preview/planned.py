@@ -50,4 +50,4 @@ def _apply_records(document: Document, before: State) -> Applied:
     if bad:
         raise DataError("\n".join(f"{row.source}:{row.position}: {row.reason}" for row in bad[:50]))
     after, notes = apply_records([row for row in rows if row.kind == FACT], before)
-    return Applied(after=after, moment=None, effects=(), notes=notes, places={})
+    return Applied(after=after, ends=None, moments=None, effects=(), notes=notes, places={})

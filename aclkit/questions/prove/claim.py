@@ -92,7 +92,7 @@ def hold_sides(claim: str, a: ReadSide, b: ReadSide, budget: Budget, limit: int 
     A principal that a plan creates stands for any name: nothing may be gained where A allows the
     least and B the most, and nothing lost where it is the other way around.
     """
-    if a.side.fresh == b.side.fresh:
+    if a.is_exact and b.is_exact:
         return hold_against(claim, a.rules, b.rules, budget, limit)
     if claim == NO_LESS:
         return hold_against(NO_LESS, a.most, b.least, budget, limit)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
 
 from aclkit.model.acl import Request
 from aclkit.questions.assertions.model import Assertion
@@ -79,11 +79,37 @@ class Answers:
         return sum(answer.outcome == outcome for answer in self.answers)
 
 
-def hold_assertions(assertions: Sequence[Assertion], rules: Rules, budget: Budget) -> Answers:
-    """Prove each assertion, or find what speaks against it; all share the budget."""
-    decider = Decider.of(rules)
-    answers = tuple(_hold(assertion, rules, decider, budget) for assertion in assertions)
+def hold_assertions(
+    assertions: Sequence[Assertion], rules: Rules, budget: Budget, bounds: Sequence[Rules] = ()
+) -> Answers:
+    """Prove each assertion, or find what speaks against it; all share the budget.
+
+    Args:
+        assertions: the policies.
+        rules: the state.
+        budget: the search limit.
+        bounds: of the states that it may be instead: an assertion that fails there is unknown.
+    """
+    deciders = [(each, Decider.of(each)) for each in (rules, *bounds)]
+    answers = tuple(_hold_in_all(each, deciders, budget) for each in assertions)
     return Answers(answers=answers, cost=budget)
+
+
+def _hold_in_all(
+    assertion: Assertion, deciders: Sequence[tuple[Rules, Decider]], budget: Budget
+) -> Answer:
+    first, *others = deciders
+    found = _hold(assertion, *first, budget)
+    for other in others:
+        if found.outcome != HOLDS:
+            return found
+        found = _hold(assertion, *other, budget)
+        if found.outcome == FAILS:
+            return replace(found, outcome=UNKNOWN, detail=_OPEN)
+    return found
+
+
+_OPEN: Final = "it may fail: the order of the plan or the name of a principal is open"
 
 
 def _hold(assertion: Assertion, rules: Rules, decider: Decider, budget: Budget) -> Answer:

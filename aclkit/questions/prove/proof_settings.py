@@ -108,7 +108,7 @@ class Side:
 
     Attributes:
         path: where it was read from, without secrets.
-        form: a warehouse, a listing or records.
+        form: a warehouse, a listing, records or files of other formats.
         acls: those in force in it.
         own: how a warehouse reads them; None for a file.
         cluster_id: of a warehouse.
@@ -153,13 +153,22 @@ class ReadSide:
 
     @property
     def most(self) -> Rules:
-        """The most that it can allow: a principal that a plan creates may have any name."""
-        return self._rules((*self.side.acls, *self._for_any("ALLOW")))
+        """The most it can allow, in any open order and with any name of fresh principals."""
+        ends = self.side.applied and self.side.applied.ends
+        acls = ends.most.acls.values() if ends else self.side.acls
+        return self._rules((*acls, *self._for_any("ALLOW")))
 
     @property
     def least(self) -> Rules:
-        """The least that it must allow: a DENY for such a principal may deny any name."""
-        return self._rules((*self.side.acls, *self._for_any("DENY")))
+        """The least that it must allow: a DENY for a fresh principal may deny any name."""
+        ends = self.side.applied and self.side.applied.ends
+        acls = ends.least.acls.values() if ends else self.side.acls
+        return self._rules((*acls, *self._for_any("DENY")))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all of it is known: its principals, and which ACLs are there at the end."""
+        return not self.side.fresh and not (self.side.applied and self.side.applied.ends)
 
     def _for_any(self, permission_type: str) -> Iterator[Acl]:
         for acl in self.side.acls:

@@ -20,7 +20,7 @@ from aclkit.questions.prove.claim import (
     Counterexample,
 )
 from aclkit.questions.prove.never import Answer, Answers
-from aclkit.questions.prove.proof_settings import LISTING, RECORDS, Reading, ReadSide, Side
+from aclkit.questions.prove.proof_settings import FILES, LISTING, RECORDS, Reading, ReadSide, Side
 from aclkit.questions.query.table_words import ruling_words, short_reason
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.words import hard_words
@@ -69,6 +69,8 @@ def side_words(side: Side) -> str:
         return f"{side.path} (listing, {acls})"
     if side.form == RECORDS:
         return f"{side.path} (records, replayed from an empty cluster, {acls})"
+    if side.form == FILES:
+        return f"{side.path} (files, {acls})"
     offset = "" if side.offset is None else f" at offset {side.offset}"
     return f"{side.path} (warehouse, cluster {side.cluster_id}{offset}, {acls})"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from aclkit.questions.assertions.parse import parse_watches
 from aclkit.questions.gate.start import names_in
 from aclkit.questions.gate.verdict import Limits, Planned, judge
 from aclkit.questions.gate.watch import touched
-from aclkit.questions.preview.desired import Applied
+from aclkit.questions.preview.desired import Applied, Bounds
 from aclkit.questions.preview.state import Change, State
 from aclkit.questions.prove.claim import NO_MORE, hold_against
 from aclkit.rules.names.question import Budget
@@ -26,10 +27,12 @@ def state(*acls):
     return State(acls={each.acl_id: each for each in acls}, settings=BrokerSettings())
 
 
-def planned(before, after, moment=None, effects=()):
+def planned(before, after, ends=None, moments=None):
     change = Change(before=state(*before), after=state(*after), semantics=KAFKA)
     inventory = names_in([*before, *after], KAFKA)
-    there = Applied(after=state(*after), moment=moment, effects=effects, notes=(), places={})
+    there = Applied(
+        after=state(*after), ends=ends, moments=moments, effects=(), notes=(), places={}
+    )
     return Planned.of(change, inventory, there, Budget())
 
 
@@ -58,14 +61,31 @@ def test_what_is_gained_fails_where_it_is_asked(fail_on, name):
 
 
 def test_an_acl_that_is_off_for_a_time_wants_a_review_and_fails_on_gap():
-    moment = (state(OTHER, DENY), state(OTHER))
-    gap = planned([OTHER, DENY], [OTHER, DENY], moment)
+    moments = Bounds(most=state(OTHER), least=state(OTHER, DENY), bare=state(OTHER))
+    gap = planned([OTHER, DENY], [OTHER, DENY], moments=moments)
     assert verdict(gap).name == "review"
     denied = verdict(gap, fail_on="gap")
     assert (denied.name, denied.reasons) == (
         "deny",
         ["Access is off for a time (--fail-on gap)."],
     )
+
+
+def test_an_undefined_order_wants_a_review_though_one_end_changes_nothing():
+    ends = Bounds(most=state(OPEN), least=state(), bare=state())
+    found = verdict(planned([OPEN], [OPEN], ends=ends))
+    assert (found.name, found.reasons) == (
+        "review",
+        ["Access may change: the order of the plan is undefined."],
+    )
+
+
+def test_a_watch_is_touched_by_what_another_order_changes():
+    ends = Bounds(most=state(OPEN), least=state(), bare=state())
+    watches = watching('resources = ["topic:pay.*"]')
+    found = verdict(planned([], [], ends=ends), watches=watches)
+    assert found.name == "deny"
+    assert found.reasons[0].startswith("Watched access changes in another order ('w'): User:a")
 
 
 def test_access_beyond_the_reference_is_denied():
@@ -89,6 +109,11 @@ def test_an_unknown_result_is_denied():
 
 
 # Watches
+
+
+def test_the_example_file_of_watches_is_read():
+    path = Path(__file__).parents[3] / "conf" / "watch.toml"
+    assert len(parse_watches(path.read_text(), "watch.toml")) == 3
 
 
 @pytest.mark.parametrize(
@@ -134,4 +159,4 @@ def test_a_principal_that_an_acl_names_is_none_of_the_others():
 def test_a_touched_watch_is_denied_with_its_name():
     found = verdict(planned([], [OPEN]), watches=watching('resources = ["topic:pay.*"]'))
     assert found.name == "deny"
-    assert found.reasons[0].startswith("Access that 'w' watches changes: User:a: READ")
+    assert found.reasons[0].startswith("Watched access changes ('w'): User:a: READ")

@@ -137,26 +137,39 @@ def test_of_an_undefined_order_an_acl_that_does_not_exist_comes():
 
 def test_a_replaced_acl_is_off_for_a_time_and_there_at_the_end():
     found = planned(change("x.a", deletes=MINE, creates=MINE))
-    assert found.moment is not None
-    with_it, without = found.moment
-    assert names(found.after) == names(with_it) == names(state(*BEFORE))
-    assert names(without) == [("User:z", "orders")]
+    assert names(found.after) == names(found.moments.most) == names(state(*BEFORE))
+    assert names(found.moments.least) == [("User:z", "orders")]
 
 
-def test_what_old_and_new_share_is_off_for_a_time():
+def test_of_a_replacement_old_and_new_may_be_there_at_once_or_both_be_off():
     narrowed = replace(MINE, host="10.0.0.1")
-    with_it, without = planned(change("x.a", deletes=MINE, creates=narrowed)).moment
-    assert {each.host for each in with_it.acls.values()} == {"10.0.0.1", "*"}
-    assert names(without) == [("User:z", "orders")]
+    moments = planned(change("x.a", deletes=MINE, creates=narrowed)).moments
+    assert {each.host for each in moments.most.acls.values()} == {"10.0.0.1", "*"}
+    assert names(moments.least) == [("User:z", "orders")]
 
 
-def test_what_is_replaced_by_something_else_is_not_off_for_a_time():
-    assert planned(change("x.a", deletes=MINE, creates=NEW)).moment is None
+def test_a_deny_that_is_replaced_is_off_where_most_is_allowed():
+    deny = replace(MINE, permission_type="DENY")
+    moments = planned(change("x.a", deletes=deny, creates=deny)).moments
+    assert deny.binding not in {each.binding for each in moments.most.acls.values()}
+    assert deny.binding in {each.binding for each in moments.least.acls.values()}
+
+
+def test_an_acl_that_a_plan_holds_stays_though_a_listing_is_the_whole():
+    plan = part("change", MINE, changes=[change("x.a", keeps=MINE)])
+    assert names(applied(part("all", FOREIGN), plan).after) == names(state(*BEFORE))
+
+
+def test_what_a_plan_deletes_and_a_file_holds_may_be_gone_and_may_stay():
+    found = applied(part("all", MINE, FOREIGN), part("change", changes=[change("x", deletes=MINE)]))
+    assert names(found.after) == names(found.ends.least) == [("User:z", "orders")]
+    assert names(found.ends.most) == names(state(*BEFORE))
+    assert any("A plan deletes what a file holds" in note for note in found.notes)
 
 
 def test_a_new_acl_takes_no_id_that_is_in_use():
     two = planned(change("x.a", creates=NEW), change("x.b", deletes=MINE, creates=MINE))
-    assert len(two.moment[0].acls) == len(two.after.acls) == 3
+    assert len(two.moments.most.acls) == len(two.after.acls) == 3
 
 
 @pytest.mark.parametrize(
