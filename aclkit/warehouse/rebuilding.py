@@ -50,6 +50,7 @@ _HISTORY: Final[Mapping[str, str]] = {
     "finding": "the findings of earlier runs, and since when each finding exists",
     "access_log": "the requests that usage has read",
     "acl_usage": "which ACLs usage has seen in use",
+    "acl_change_by": "who changed ACLs, as the controllers' logs showed it",
     "setting": "since when the broker settings are in force",
 }
 """Table → what is lost with it; all others are computed from these."""
