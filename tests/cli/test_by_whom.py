@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 
 import pytest
 
@@ -135,8 +134,3 @@ def test_a_bad_request_ends_before_anything_is_written(tmp_path, arguments, said
     warehouse = Warehouse(tmp_path / "warehouse")
     assert said in night(warehouse, *arguments, code=2).stderr
     assert not warehouse.path.exists() or not any(warehouse.path.glob("job_run"))
-
-
-def test_changes_are_objects_with_by_whom(known):
-    rows = json.loads(known[0].run("changes", "--format", "json").stdout)
-    assert isinstance(rows, (list, dict))
