@@ -9,6 +9,7 @@ from typing import Any
 from aclkit.audit.findings.by_hand import parse_automation
 from aclkit.cli.options import FiniteRange, option, together
 from aclkit.cli.output import tell
+from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.phrases import few
 from aclkit.questions.by_whom.command import ByWhomOptions
 from aclkit.questions.by_whom.read_log import read_controller_log
@@ -55,19 +56,32 @@ def by_whom_options(command: _Command) -> _Command:
 def controller_log(chosen: Mapping[str, Any]) -> ByWhomOptions | None:
     """Read the files of ``--controller-log``; None without any.
 
+    A path that cannot be read becomes a note, because a controller can be gone for a night.
+
     Raises:
-        UsageError: a path does not exist or is no authorizer log, or the zone is invalid.
-        SurroundingsError: a file cannot be read.
+        UsageError: the zone is invalid, or no path has a log.
+        SurroundingsError: no path can be read.
     """
     parse_zone(chosen["log_timezone"])
     if not chosen["controller_logs"]:
         return None
-    paths, others = find_log_files(chosen["controller_logs"])
-    if others:
-        tell(f"Not read, because they do not begin with lines of an authorizer: {few(others)}.")
+    paths: dict[str, None] = {}
+    errors: list[UsageError | SurroundingsError] = []
+    for path in chosen["controller_logs"]:
+        try:
+            found, others = find_log_files([path])
+        except (UsageError, SurroundingsError) as error:
+            errors.append(error)
+            continue
+        paths.update(dict.fromkeys(found))
+        if others:
+            tell(f"Not read, because they do not begin with lines of an authorizer: {few(others)}.")
+    if errors and not paths:
+        raise errors[0]
     return ByWhomOptions(
-        log=read_controller_log(paths, chosen["log_timezone"]),
+        log=read_controller_log([*paths], chosen["log_timezone"]),
         skew=timedelta(seconds=chosen["skew"]),
+        problems=tuple(map(str, errors)),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pytest
 
@@ -73,6 +74,17 @@ def test_changes_by_another_principal_are_a_finding_a_request(known):
     ]
 
 
+def test_the_report_shows_by_whom_the_acl_of_a_finding_was_added(known, tmp_path):
+    known[0].run("report", "--output", tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "by User:admin from 127.0.0.1 (only candidate)" in page
+    told = json.loads(known[0].run("report", "--format", "json").stdout)
+    (found,) = [f for f in told["findings"] if "User:carol has DELETE, ALTER" in f["message"]
+                and "groups" in f["message"]]  # fmt: skip
+    assert found["acls"][0]["changed_by"] == "User:admin from 127.0.0.1"
+    assert found["acls"][0]["changed_by_certainty"] == "one"
+
+
 def test_a_later_night_keeps_who_it_was_and_changes_by_the_automation_are_no_finding(
     known, tmp_path
 ):
@@ -114,6 +126,13 @@ def test_a_log_whose_times_do_not_fit_is_not_used(tmp_path):
     page = night(warehouse, "--controller-log", shifted).stdout
     assert "The controllers' log was not used: of 18 changes of ACLs that it covers, 18" in page
     assert not warehouse.sql("SELECT * FROM acl_change_by")
+
+
+def test_the_log_of_a_controller_that_is_missing_is_a_note_and_the_night_goes_on(tmp_path):
+    warehouse = Warehouse(tmp_path / "warehouse")
+    page = night(warehouse, "--controller-log", "/nowhere.log", "--controller-log", LOG).stdout
+    assert "--controller-log: /nowhere.log" in page
+    assert counted(warehouse) == {"one": 18}
 
 
 def test_without_any_log_of_controllers_automation_is_told_to_lack_one(tmp_path):

@@ -204,11 +204,12 @@ class NightlySummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AliveAcl:
-    """An ACL of the decided state, and the record that added it."""
+    """An ACL of the decided state, the record that added it, and who may have sent it."""
 
     acl: Acl
     added_offset: int
     added_at: datetime | None
+    by: ChangedBy | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,10 +38,12 @@ class ByWhomOptions:
     Attributes:
         log: what the files of the controllers tell.
         skew: by how much the controllers' clocks may differ.
+        problems: why some files were not read.
     """
 
     log: ControllerLog
     skew: timedelta
+    problems: tuple[str, ...] = ()
 
 
 def find_by_whom(run: Run, options: ByWhomOptions) -> None:
@@ -49,6 +51,7 @@ def find_by_whom(run: Run, options: ByWhomOptions) -> None:
 
     A log whose times do not fit the metadata log is not used at all.
     """
+    run.notes += (f"--controller-log: {problem}" for problem in options.problems)
     with step("Looking for who changed ACLs"):
         found = read_all_changes(run.store, run.cluster_id)
         is_final = {key for key, each in found.known.items() if each.by.certainty in _FINAL}

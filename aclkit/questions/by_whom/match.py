@@ -36,6 +36,10 @@ _SECOND: Final = 1_000_000
 WITHIN: Final = 8 * _SECOND
 """A controller appends the records of a request within this time, in microseconds."""
 
+LINGER: Final = _SECOND // 4
+"""A record can be this much older than its request: a batch has the time at which it was begun, and
+collects records for 25 ms (``BatchAccumulator``, ``quorum.append.linger.ms``)."""
+
 PAUSE: Final = 4 * _SECOND
 """While heartbeats pause longer than this, lines of the active controller may be missing.
 
@@ -159,7 +163,8 @@ class Matcher:
     def match(self, changes: Iterable[AclChange]) -> Iterator[Match]:
         """Yield who may have made each change."""
         for change in changes:
-            start, end = change.time - WITHIN - self.skew, change.time + self.skew
+            start = change.time - WITHIN - self.skew
+            end = change.time + LINGER + self.skew
             found = self._within(change.change, start, end)
             yield Match(
                 change=change,

@@ -55,6 +55,10 @@ def test_a_request_after_the_record_is_none_but_for_the_skew():
     assert not matched(sent(100.5), skew=0).candidates
 
 
+def test_a_batch_that_was_begun_before_the_request_is_of_the_request():
+    assert matched(sent(100.025), skew=0).candidates
+
+
 def test_a_create_adds_and_a_delete_removes():
     assert not matched(sent(99.9, change=REMOVED)).candidates
     assert matched(sent(99.9, change=REMOVED), change=changed(REMOVED)).candidates
