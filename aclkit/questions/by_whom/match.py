@@ -12,7 +12,8 @@ line of that window can be missing:
   pause longer than ``PAUSE`` is *covered*.
 - Just after an election brokers may send heartbeats to the controller that was active. So the
   epoch of the change must have begun before the window.
-- No line in the window that may be such a request could not be read.
+- No line in the window that may be such a request could not be read, and no file begins or ends
+  there. That a logger lost single lines within a file cannot be seen.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ class ControllerLog:
     Attributes:
         requests: those that change ACLs.
         heartbeats: when the active controller logged a broker's heartbeat.
-        doubts: first and last time at which a line that may be such a request was not read.
+        doubts: first and last time at which a line that may be such a request was not read, or
+            can be lost because a file begins or ends.
         files: how many files were read.
     """
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.questions.by_whom.match import CHANGE_OF, HEARTBEAT, PAUSE, ControllerLog, Sent
-from aclkit.questions.usage.clock import Clock, parse_zone
+from aclkit.questions.usage.clock import Clock, Span, parse_zone
 from aclkit.questions.usage.entry import LONGEST, LogEntry, read_entries
 from aclkit.questions.usage.line import Statement
 from aclkit.questions.usage.log_file import DamagedLogError, read_lines
@@ -52,19 +52,25 @@ class _Found:
 
         A line that was not read may have no time, or be joined with the one before it. It was
         written before the next line with a time, or, at the end of a file, soon after the last.
+
+        Where a file begins or ends lines can be lost, and be it for less time than heartbeats
+        take: logrotate's copytruncate loses what is written between its two steps.
         """
         last, since = _BEGINNING, None
+        ends: tuple[Span | None, Span | None] = None, None
         for entry in entries:
             if entry.span is not None:
                 if since is not None:
                     self.doubts.append((since, entry.span[1]))
                 since, last = None, entry.span[0]
+                ends = ends[0] or entry.span, entry.span
             if entry.statement is not None and entry.span is not None:
                 self._take(source, entry.statement, entry.span)
             elif _may_change_acls(entry) and since is None:
                 since = last
         if since is not None:
             self.doubts.append((since, _END if last == _BEGINNING else last + PAUSE))
+        self.doubts += (span for span in ends if span is not None)
 
     def _take(self, source: str, statement: Statement, span: tuple[int, int]) -> None:
         name = statement.request_name

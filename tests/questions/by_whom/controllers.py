@@ -49,15 +49,25 @@ class World:
     epoch_began: Mapping[int, int] = field(default_factory=dict)
 
     def log(self, lost: Iterable[tuple[int, int, int]] = ()) -> ControllerLog:
-        """Return the logs without some: node, and the times between which its lines are lost."""
+        """Return the logs without some files: node, and the first and last time of each.
+
+        Next to a lost file another one ends, or begins.
+        """
         gone = list(lost)
 
         def is_left(node: int, time: int) -> bool:
             return not any(node == n and start <= time <= end for n, start, end in gone)
 
+        doubts: list[tuple[int, int]] = []
+        for node, start, end in gone:
+            times = [*(sent.first for sent in self.requests[node]), *self.heartbeats[node]]
+            before = max((at for at in times if at < start), default=None)
+            after = min((at for at in times if at > end), default=None)
+            doubts += [(at, at) for at in (before, after) if at is not None]
         return ControllerLog(
             requests=[s for n, sent in self.requests.items() for s in sent if is_left(n, s.first)],
             heartbeats=[b for n, beats in self.heartbeats.items() for b in beats if is_left(n, b)],
+            doubts=doubts,
         )
 
 
