@@ -25,7 +25,13 @@ RARE: Final = frozenset(
         *("--file-group", "--assume-single-writer", "--raw", "--decide-with"),
         *("--from", "--at", "--report-dir", "--of-cluster", "--operator", "--summary-env"),
         *("--reference", "--compare-settings", "--baseline"),
-        *("--cluster-resource", "--report-formats", "--command-config", "--alert-webhook-file"),
+        *(
+            "--automation",
+            "--cluster-resource",
+            "--report-formats",
+            "--command-config",
+            "--alert-webhook-file",
+        ),
     }
 )
 """Options that ``-h`` leaves out: few commands in a hundred need one."""

@@ -24,6 +24,7 @@ from aclkit.audit.reports.summary_page import short_parts
 from aclkit.audit.reports.words import severities
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
+from aclkit.cli.by_whom_options import automation_of, by_whom_options, controller_log
 from aclkit.cli.context import Context
 from aclkit.cli.drift_options import drift_files, drift_options
 from aclkit.cli.help import command
@@ -111,6 +112,7 @@ OptionsOf = Callable[["Callable[[], SparkSession]", Intake], NightlyOptions]
     help="Policies to check; a failed one means exit code 1. See aclkit assert.",
 )
 @drift_options
+@by_whom_options
 @option("--report", metavar="FILE.md", help="Also write the summary to this file.")
 @option("--report-dir", metavar="DIR", help="Write the reports of --report-formats to this folder.")
 @option(
@@ -140,6 +142,10 @@ def run(context: Context, /, **chosen: Any) -> None:  # noqa: ANN401 -- the opti
     All written files are listed on stderr.
 
     --desired compares the ACLs with the files in which you keep them: see aclkit desired show.
+
+    --controller-log shows by whom ACLs changed (see history and changes), for changes with time and
+    leader epoch. Pass the logs of all controllers, with kafka.authorizer.logger at DEBUG. A
+    principal is certain only if the log of that time has no gap and names no other one.
 
     Use --rebuild if a warehouse has lost files. It computes again what can be computed, and does
     not compare with the previous run. If history would be lost, the run names it and stops; --force
@@ -172,7 +178,8 @@ def _night(
     given = given_settings(chosen)
     builder = builder_of(chosen, given.mapping_rules)
     tell_first(asked_words(reading_of(chosen)))
-    desired = drift_files(chosen)
+    desired, by_whom = drift_files(chosen), controller_log(chosen)
+    automation = automation_of(chosen)
 
     def options_of(start: Callable[[], SparkSession], asked: Intake) -> NightlyOptions:
         resolved = resolve(given, asked.listing.brokers if asked.listing else ())
@@ -185,6 +192,8 @@ def _night(
             broad_share=chosen["broad_share"],
             maps_names=given.mapping_rules is not None,
             desired=desired,
+            by_whom=by_whom,
+            automation=automation,
         )
 
     return do_night(context, intake, replaying, options_of, chosen["lock_timeout"], rebuild)

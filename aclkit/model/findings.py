@@ -21,6 +21,9 @@ INVENTORY: Final = "inventory"
 DRIFT: Final = ("unmanaged-acl", "missing-acl", "desired-unreadable")
 """Kinds about the files in which a team keeps its ACLs: they hold for the run that read these."""
 
+OF_THE_NIGHT: Final = (*DRIFT, "changed-by-hand")
+"""Kinds that depend on files of the newest nightly run; earlier findings of them do not count."""
+
 MOST_EVIDENCE: Final = 10
 """How many lines of evidence are kept; one more line counts the rest."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from aclkit.audit.findings.audit_input import BROAD_SHARE
+from aclkit.audit.findings.by_hand import REMOVED_WITHIN, Automation, find_by_hand
 from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.drift import DesiredFiles
 from aclkit.audit.findings.read import acls_of, audit_of
@@ -33,6 +34,8 @@ from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.job import replay
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.record import ReplayResult
+from aclkit.questions.by_whom.command import ByWhomOptions, find_by_whom
+from aclkit.questions.by_whom.tables import has_read_logs, read_certain
 from aclkit.runtime.progress import step
 from aclkit.warehouse.job_run import RunSettings
 from aclkit.warehouse.published import deciding_run
@@ -53,6 +56,8 @@ class NightlyOptions:
         broad_share: the share of the topics that an ALLOW may cover without being ``over-broad``.
         maps_names: the brokers' file has ``ssl.principal.mapping.rules``.
         desired: the files in which the team keeps its ACLs, if they are compared.
+        by_whom: the controllers' log, if it is read.
+        automation: the principals that are meant to change ACLs; None where none were passed.
     """
 
     cluster: str | None
@@ -63,6 +68,8 @@ class NightlyOptions:
     broad_share: float = BROAD_SHARE
     maps_names: bool = False
     desired: DesiredFiles | None = None
+    by_whom: ByWhomOptions | None = None
+    automation: Automation | None = None
 
     @property
     def has_builder(self) -> bool:
@@ -97,7 +104,23 @@ def _begin_deciding(run: Run, options: NightlyOptions) -> Scope:
         findings, notes = options.desired.compared_with(acls_of(run.store, run.cluster_id))
         run.findings.extend(findings)
         run.notes.extend(notes)
+    _ask_by_whom(run, options)
     return take_inventory(run, options.materialize)
+
+
+def _ask_by_whom(run: Run, options: NightlyOptions) -> None:
+    """Find who changed ACLs, and which changes were not made by the automation."""
+    if options.by_whom is not None:
+        find_by_whom(run, options.by_whom)
+    if options.automation is None:
+        return
+    certain = read_certain(run.store, run.cluster_id, run.started_at - REMOVED_WITHIN)
+    run.findings.extend(find_by_hand(certain, options.automation))
+    if not has_read_logs(run.store, run.cluster_id):
+        run.notes.append(
+            "It is unknown who changed ACLs: no run has read the controllers' log. Pass "
+            "--controller-log."
+        )
 
 
 def _holds_decisions(run: Run, scope: Scope, options: NightlyOptions) -> bool:

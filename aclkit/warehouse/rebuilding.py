@@ -55,6 +55,7 @@ _HISTORY: Final[Mapping[str, str]] = {
     "log_file": "which authorizer logs usage has read, with all that it read of them",
     "access_log": "the requests that an older usage has read",
     "acl_usage": "which ACLs usage has seen in use",
+    "acl_change_by": "who changed ACLs, as the controllers' logs showed it",
     "setting": "since when the broker settings are in force",
 }
 """Table → what is lost with it; all others are computed from these."""

@@ -285,6 +285,16 @@ acl_usage: grant (ALLOW in force) and what the authorizer log shows of its use
   window_from TIMESTAMP beginning of the days that are judged
   window_to TIMESTAMP their end: the newest line of the log
   covered DOUBLE share of the window of which there are ALLOWED lines
+acl_change_by: ACL that a record added or removed, and which principals sent such a request then
+  acl_id STRING the ACL's Uuid
+  acl_change STRING added or removed
+  log_offset BIGINT offset where it took effect
+  log_time TIMESTAMP time of the record
+  certainty STRING one (one principal is certain), several (one of them), unsure (perhaps these), \
+none (no request in the log), missing (no log of that time)
+  principals ARRAY<STRING> who sent such a request near that time
+  hosts ARRAY<STRING> from where, in the same order
+  sources ARRAY<STRING> files of the controllers' authorizer log that name them
 setting: broker settings in force since a time
   since_time TIMESTAMP when a run first saw them, by its machine's clock
   super_users ARRAY<STRING> super.users; null where they were unknown

@@ -8,7 +8,7 @@ from string import Template
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER
-from aclkit.model.findings import DRIFT
+from aclkit.model.findings import OF_THE_NIGHT
 from aclkit.model.operation import OPERATIONS_OF_TYPE, every_cover
 from aclkit.warehouse.schemas import TABLES
 
@@ -309,7 +309,7 @@ def _words() -> dict[str, str]:
         "any_other": repr(ANY_OTHER),
         "usage": repr(USAGE),
         "night": repr(NIGHT),
-        "drift": repr(DRIFT),
+        "drift": repr(OF_THE_NIGHT),
         "operations": operations_sql(),
         "covers": _values(
             (c.resource_type, c.operation, c.permission_type == "ALLOW", c.asked)

@@ -55,6 +55,28 @@ def test_each_change_names_the_acl_the_offset_and_the_time(changes):
     assert alice["lost"] > 0
 
 
+def test_each_change_is_shown_with_who_made_it_as_far_as_that_is_known(tmp_path):
+    path = tmp_path / "warehouse"
+    changed_warehouse.build(path, [(ACLS, SUPER), ([*ACLS[1:], NEW], SUPER)])
+    before = open_warehouse(str(path)).run
+    by = {
+        "cluster_id": CLUSTER, "acl_id": NEW.acl_id, "acl_change": "added", "log_offset": 15,
+        "log_time": WHEN, "certainty": "one", "principals": ["User:ops"], "hosts": ["10.0.0.9"],
+        "sources": ["controller.log"],
+    }  # fmt: skip
+    versions = {**before.table_versions, "acl_change_by": write_table(path, "acl_change_by", [by])}
+    publish(
+        path, versions, run_number=3, run_id="night-3", counts=dict(before.counts),
+        settings=before.settings_text, head_offset=20, notes=[],
+    )  # fmt: skip
+    rows = {row["who"]: row for row in listed(run("--warehouse", path, "changes", "-o", "jsonl"))}
+    known = [(row["changed_by"], row["changed_by_certainty"]) for row in rows.values()]
+    assert sorted(known, key=str) == [("User:ops from 10.0.0.9", "one"), (None, None)]
+    assert rows["User:carol"]["changed_by_certainty"] == "one"
+    text = run("--warehouse", path, "changes").stdout
+    assert "added at offset 15 by User:ops from 10.0.0.9 (only candidate)" in " ".join(text.split())
+
+
 def test_cells_name_host_and_operation(changes):
     rows = listed(changes("--cells", "--format", "jsonl"))
     gained = [(r["principal"], r["host"], r["operation"], r["resource"]) for r in rows

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Final
 
 from aclkit.audit.findings import (
+    by_hand,
     denies,
     drift,
     escalation,
@@ -71,6 +72,7 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     drift.UNMANAGED_ACL: None,
     drift.MISSING_ACL: None,
     drift.DESIRED_UNREADABLE: None,
+    by_hand.CHANGED_BY_HAND: None,
 }
 """In the order of the page: too much access first, then what is of no use, then what is odd.
 

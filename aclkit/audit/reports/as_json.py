@@ -81,7 +81,13 @@ def _finding(finding: Finding, state: Judged | None, report: RunReport) -> dict[
             "has_run_out": state.is_expired,
         },
         "acls": [
-            {**asdict(alive.acl), "added_offset": alive.added_offset, "added_at": alive.added_at}
+            {
+                **asdict(alive.acl),
+                "added_offset": alive.added_offset,
+                "added_at": alive.added_at,
+                "changed_by": (alive.by.names or None) if alive.by else None,
+                "changed_by_certainty": alive.by.certainty if alive.by else None,
+            }
             for alive in report.acls_of(finding)
         ],
     }  # fmt: skip

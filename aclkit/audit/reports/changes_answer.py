@@ -19,7 +19,7 @@ from aclkit.warehouse.job_run import PublishedRun
 
 COLUMNS: Final = (
     "run", "decided_at", "who", "resource", "gained", "lost", "cause", "offset", "at",
-    "acl_change", "acl", "acl_id",
+    "acl_change", "acl", "acl_id", "changed_by", "changed_by_certainty",
 )  # fmt: skip
 _HOST: Final = "host "
 _NAMES: Final = ("came", "gone")
@@ -81,8 +81,14 @@ def _moved_items(changes: Iterable[ReportedChange]) -> Iterator[Item]:
             if number
         )
         where = same[0].resource if len(same) == 1 else number_of(len(same), "resource")
-        reasons = [f"{acl_words(each.acl)} {each.what} at offset {each.offset}" for each in causes]
+        reasons = [_cause_words(each) for each in causes]
         yield Item(f"{who}: {counts} on {where}", mark, reasons or [_CAUSES.get(cause, cause)])
+
+
+def _cause_words(cause: Cause) -> str:
+    """Write which ACL was added or removed where, and by whom if that is known."""
+    by = f" {cause.by.words}" if cause.by else ""
+    return f"{acl_words(cause.acl)} {cause.what} at offset {cause.offset}{by}"
 
 
 def _name_item(change: ReportedChange) -> Item:
@@ -107,8 +113,12 @@ def _row(run: PublishedRun, change: ReportedChange, cause: Cause | None) -> Row:
         change.lost, change.cause,
     )  # fmt: skip
     if cause is None:
-        return (*head, None, None, None, None, None)
-    return (*head, cause.offset, cause.at, cause.what, str(cause.acl), cause.acl.acl_id)
+        return (*head, *[None] * 7)
+    by = cause.by
+    return (
+        *head, cause.offset, cause.at, cause.what, str(cause.acl), cause.acl.acl_id,
+        (by.names or None) if by else None, by.certainty if by else None,
+    )  # fmt: skip
 
 
 class ChangedCell(NamedTuple):

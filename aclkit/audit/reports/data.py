@@ -10,6 +10,7 @@ from typing import Final
 from aclkit.audit.findings.baseline import Judged, Known
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, sort_findings
+from aclkit.questions.query.changed_by import ChangedBy
 
 COMPLETE: Final = "complete"
 """The status of a run that misses nothing, as in ``job_run``."""
@@ -24,12 +25,14 @@ class Cause:
         at: the time of the record; None where the log does not say.
         what: ``added`` or ``removed``.
         acl: the ACL.
+        by: who may have moved it; None where no log of controllers was read.
     """
 
     offset: int
     at: datetime | None
     what: str
     acl: Acl
+    by: ChangedBy | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,11 +204,12 @@ class NightlySummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AliveAcl:
-    """An ACL of the decided state, and the record that added it."""
+    """An ACL of the decided state, the record that added it, and who may have sent it."""
 
     acl: Acl
     added_offset: int
     added_at: datetime | None
+    by: ChangedBy | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from aclkit.audit.reports.heat import gather_heat
 from aclkit.audit.reports.words import names_words
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, REFUSED_ACCESS, UNUSED_GRANT
+from aclkit.questions.query.changed_by import ChangeKey, read_changed_by
 from aclkit.questions.query.first_seen import first_seen
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl, finding_of, finding_sql
 from aclkit.warehouse.job_run import PublishedRun
@@ -67,7 +68,7 @@ def gather(
         finished_at=run.finished_at.replace(tzinfo=UTC) if run.finished_at else now,
         log_head=summary.head_offset if head is None else head,
         kinds=tuple(sorted(set(KINDS) - _OF_USAGE)) if run.job == _AUDITING else (),
-        acls={alive.acl.acl_id: alive for alive in acls if alive.acl.acl_id in behind},
+        acls=_with_by(connection, cluster_id, (a for a in acls if a.acl.acl_id in behind)),
         trend=tuple(read_trend(connection, cluster_id)),
     )
     if not has_access:
@@ -92,6 +93,20 @@ def read_acls(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> list[
         AliveAcl(acl=acl, added_offset=offset, added_at=at and at.replace(tzinfo=UTC))
         for acl, offset, at in added
     ]
+
+
+def _with_by(
+    connection: duckdb.DuckDBPyConnection, cluster_id: str, acls: Iterable[AliveAcl]
+) -> dict[str, AliveAcl]:
+    """Return ACLs by id, each with who may have added it, as far as that is known."""
+    found = list(acls)
+    by = read_changed_by(connection, cluster_id, (alive.added_offset for alive in found))
+    return {
+        alive.acl.acl_id: replace(
+            alive, by=by.get(ChangeKey(alive.acl.acl_id, "added", alive.added_offset))
+        )
+        for alive in found
+    }
 
 
 def read_summary(tables: Tables, run: PublishedRun, judge: Judge | None = None) -> NightlySummary:

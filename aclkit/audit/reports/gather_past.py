@@ -14,6 +14,7 @@ from aclkit.model.findings import SEVERITIES
 from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
+from aclkit.questions.query.changed_by import ChangeKey, read_changed_by
 from aclkit.rules.patterns.match import names_exactly, principal_matches, reaches
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
 from aclkit.warehouse.job_run import MATERIALIZING, PublishedRun
@@ -120,10 +121,13 @@ def _may_cause(acl: Acl, principal: str | None, resource: Resource, semantics: S
 def _read_causes(tables: Tables, cluster_id: str, offsets: list[int]) -> dict[int, list[Cause]]:
     """Read which ACLs were added or removed at log offsets."""
     found = []
+    changed_by = read_changed_by(tables, cluster_id, offsets)
     for row in fetch(tables, _CAUSES, [cluster_id, offsets] * 2):
         offset, at, what = behind_acl(row)
         at = at and at.replace(tzinfo=UTC)
-        found.append((offset, Cause(offset=offset, at=at, what=what, acl=acl_of(row))))
+        acl = acl_of(row)
+        by = changed_by.get(ChangeKey(acl.acl_id, what, offset))
+        found.append((offset, Cause(offset=offset, at=at, what=what, acl=acl, by=by)))
     return grouped(found)
 
 

@@ -113,7 +113,8 @@ def cause_words(change: ReportedChange, most: int) -> str:
 
 def _record_words(cause: Cause) -> str:
     at = f" at {utc(cause.at)}" if cause.at else ""
-    return f"{cause.what} {acl_words(cause.acl)}, offset {cause.offset}{at}"
+    by = f", {cause.by.words}" if cause.by else ""
+    return f"{cause.what} {acl_words(cause.acl)}, offset {cause.offset}{at}{by}"
 
 
 def utc(time: datetime) -> str:

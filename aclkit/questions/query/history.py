@@ -13,6 +13,7 @@ from aclkit.model.facts import SNAPSHOT
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.questions.query.as_of import Settings, Timeline, read_timeline, times_of
+from aclkit.questions.query.changed_by import ChangedBy, ChangeKey, read_changed_by
 from aclkit.questions.query.lifetimes import (
     Lifetime,
     broker_rescan,
@@ -36,6 +37,10 @@ SEARCH: Final = "broker's search"
 the broker's search, so that it names another ACL."""
 
 
+_CHANGES: Final = {ADDED: "added", REMOVED: "removed"}
+"""Cause → the change of ``acl_change_by``."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
     """States that follow each other and give one ruling.
@@ -49,6 +54,8 @@ class Interval:
         from_time: when.
         is_exact: whether that is its true beginning. Of what a snapshot shows it is not known: it
             was at that offset or earlier.
+        by: who may have made the change, as far as the controllers' logs were read: one for each
+            answer that its ACLs have.
     """
 
     as_of: int
@@ -58,6 +65,7 @@ class Interval:
     from_offset: int | None = None
     from_time: datetime | None = None
     is_exact: bool = True
+    by: tuple[ChangedBy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,10 +120,15 @@ def read_history(
     intervals = list(fold_access(request, lives, below, timeline, semantics))
     offsets = [found.from_offset for found in intervals if found.from_offset is not None]
     times = times_of(connection, cluster_id, offsets)
+    changed_by = read_changed_by(connection, cluster_id, offsets)
     return History(
         request=request,
         intervals=tuple(
-            replace(found, from_time=times.get(found.from_offset or -1, found.from_time))
+            replace(
+                found,
+                from_time=times.get(found.from_offset or -1, found.from_time),
+                by=_by(found, changed_by),
+            )
             for found in intervals
         ),
         timeline=timeline,
@@ -126,6 +139,15 @@ def read_history(
             connection, cluster_id, principal=principal, host=request.host, resource=resource
         ),
     )
+
+
+def _by(interval: Interval, changed_by: Mapping[ChangeKey, ChangedBy]) -> tuple[ChangedBy, ...]:
+    """Return who may have made the change that began an interval."""
+    change = _CHANGES.get(interval.cause)
+    if change is None or interval.from_offset is None:
+        return ()
+    keys = (ChangeKey(acl.acl_id, change, interval.from_offset) for acl in interval.acls)
+    return tuple(dict.fromkeys(changed_by[key] for key in keys if key in changed_by))
 
 
 def fold_access(

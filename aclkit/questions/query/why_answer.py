@@ -30,7 +30,7 @@ WHY_COLUMNS: Final = (
 )  # fmt: skip
 HISTORY_COLUMNS: Final = (
     "as_of", "from_offset", "from_time", "to_offset", "to_time", "decision", "rule", "cause",
-    "start_known", "deciding_acl", "acl_id",
+    "start_known", "deciding_acl", "acl_id", "changed_by", "changed_by_certainty",
 )  # fmt: skip
 
 
@@ -87,6 +87,8 @@ def _intervals(answer: History) -> Iterator[tuple[object, ...]]:
             interval.is_exact,
             str(acl) if acl else None,
             acl.acl_id if acl else None,
+            "; ".join(filter(None, (by.names for by in interval.by))) or None,
+            ", ".join(dict.fromkeys(by.certainty for by in interval.by)) or None,
         )
         following = interval
 
@@ -310,7 +312,8 @@ def _history_parts(answer: History) -> Iterator[Part]:
         decision, rule, acl = interval.ruling.decision, interval.ruling.rule, interval.ruling.acl
         reason = short_reason(decision, rule, acl, asked.principal, asked.resource_type)
         since = interval.from_time and f"{interval.from_time:{_TIME}}"
-        rows.append((since, interval.as_of, decision, interval.cause, reason))
+        cause = " ".join((interval.cause, "; ".join(by.words for by in interval.by))).strip()
+        rows.append((since, interval.as_of, decision, cause, reason))
     found = history_rows(answer)
     columns = ("since (UTC)", "offset", "decision", "cause", "because")
     yield Table(columns, rows, Table(found.columns, found.rows), spare=("cause",))

@@ -17,7 +17,7 @@ from typing import Final
 
 import click
 
-from tests.tools.broker import export, filters, live, log, ranges, requests, settings
+from tests.tools.broker import by_whom, export, filters, live, log, ranges, requests, settings
 from tests.tools.broker.jars import NEWEST, TOOLS, VERSIONS, class_path
 from tests.tools.broker.running import Difference
 from tests.tools.broker.server import LISTENERS, BrokerError, start_broker
@@ -57,6 +57,14 @@ def _requests(folder: Path, version: str, say: Say) -> None:
         requests.compare_requests(broker, folder, say)
 
 
+def _by_whom(folder: Path, version: str, say: Say) -> None:
+    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
+    with start_broker(
+        folder / "broker", by_whom.PROPERTIES, listeners, by_whom.USERS, version=version
+    ) as broker:
+        by_whom.compare_by_whom(broker, folder, say)
+
+
 def _ranges(folder: Path, version: str, say: Say) -> None:
     listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
     with start_broker(folder / "broker", listeners=listeners, version=version) as broker:
@@ -87,6 +95,7 @@ PARTS: Final = {
     "requests": _requests,
     "ranges": _ranges,
     "settings": _settings,
+    "by-whom": _by_whom,
 }
 
 
@@ -94,7 +103,7 @@ PARTS: Final = {
 @click.argument("names", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
 @click.option("--kafka", "version", type=click.Choice(VERSIONS), default=NEWEST, show_default=True)
 def main(names: tuple[str, ...], version: str) -> None:
-    """Run the parts named, or all: listings log requests ranges settings."""
+    """Run the parts named, or all: listings log requests ranges settings by-whom."""
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(MOST_SECONDS)
     began, failed = time.monotonic(), False

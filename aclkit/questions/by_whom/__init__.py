@@ -1,0 +1,1 @@
+"""Who created or removed an ACL: the controllers' authorizer log, matched with the metadata log."""
