@@ -274,3 +274,23 @@ def test_a_reader_tells_its_lines_and_its_share(tmp_path, log_to, monkeypatch):
         work(secure_past(), board=board).read(chain)
         assert re.fullmatch(r"100 records read, \d\d% of the bytes", told[150])
         assert measure() == ""
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_log_with_changed_bytes_gives_the_rows_that_its_lines_give_one_by_one(tmp_path, seed):
+    chance = random.Random(seed)
+    content = bytearray(b"".join(random_lines(chance, 150, TEXTS, START)))
+    for _ in range(150):
+        at = chance.randrange(len(content))
+        how = chance.random()
+        if how < 0.6:
+            content[at] = chance.choice(b'\n\r \0[]{}"=:,.0123456789-TZ\xff\xc3PI\x1b')
+        elif how < 0.8:
+            size = chance.randrange(60)
+            content[at:at] = content[at - 200 :][:size]
+        else:
+            del content[at : at + chance.randrange(1, 40)]
+    path = tmp_path / "a.log"
+    path.write_bytes(bytes(content))
+    lines = [line + b"\n" for line in bytes(content).split(b"\n")]
+    assert read_whole(path) == expected(lines, PAST)
