@@ -70,6 +70,8 @@ def test_every_line_of_a_real_broker_is_explained_plain_gzipped_and_again(wareho
     (row,) = warehouse.sql("SELECT count(*) AS n, sum(lines) AS lines FROM access_day")
     assert (row["n"], row["lines"]) == ("76", "369")
     days = warehouse.table("access_day")
+    (row,) = warehouse.sql("SELECT count(*) AS n, sum(lines) AS lines FROM access_by_day")
+    assert (row["n"], row["lines"]) == ("75", "369")
 
     packed = tmp_path / "kafka-authorizer.log.2026-11-21.gz"
     packed.write_bytes(gzip.compress(LOG.read_bytes()))
