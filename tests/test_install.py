@@ -94,7 +94,6 @@ QUESTIONS = [
 ]
 
 NEED_SPARK = [
-    "usage --authorizer-log DIR",
     "verify --seed 1",
     "sql SELECT --engine spark",
 ]

@@ -39,9 +39,9 @@ _FACTS_REPLAYED_HERE: Final = 300_000
 """Of a cluster, known before: compared with as many they take 1.5 GiB."""
 ROWS_REPLAYED_HERE: Final = 500_000
 """A damaged or hostile file may have more rows than its size suggests: Spark reads it."""
-_BYTES_OF_LOGS_HERE: Final = 8 << 30
-"""Of authorizer logs: at 300,000 lines a second of each core some minutes on two, packed ones an
-hour. What they take in memory is what differs in their lines, however many these are."""
+_BYTES_OF_LOGS_HERE: Final = 32 << 30
+"""Of authorizer logs, unpacked: 100 million lines, which one core reads in seven minutes. What they
+take in memory is what differs in their lines, however many these are."""
 _BYTES_FOR_ONE: Final = 64 << 20
 """Up to so many bytes of logs one process reads before another one has started."""
 _MEMORY_IF_UNKNOWN: Final = 4 << 30
@@ -119,26 +119,23 @@ def replays_here(asked: DecideWith, *, source_bytes: int | None, known_facts: in
     return is_small and known_facts <= _FACTS_REPLAYED_HERE and memory.IS_OURS
 
 
-def plan_reading(
-    asked: DecideWith, sizes: Sequence[int | None], *, processors: int | None = None
-) -> Plan:
+def plan_reading(asked: DecideWith, sizes: Sequence[int], *, processors: int | None = None) -> Plan:
     """Choose what reads authorizer logs, each file of them by itself.
 
     Args:
         asked: what the user asks for.
-        sizes: bytes of the files; None where that is unknown.
+        sizes: bytes of the files, unpacked.
         processors: by default those that this process may use.
 
     >>> plan_reading("auto", [5_000_000]).engine, plan_reading("spark", [5_000_000]).engine
     ('here', 'spark')
     """
     processors = processors or len(os.sched_getaffinity(0))
-    known = [size for size in sizes if size is not None]
-    is_large = len(known) < len(sizes) or sum(known) > _BYTES_OF_LOGS_HERE
+    is_large = sum(sizes) > _BYTES_OF_LOGS_HERE
     is_sparks = asked == "auto" and (is_large or not memory.IS_OURS)
     if asked == "spark" or is_sparks:
         return Plan("spark", max(1, len(sizes)))
     workers = min(processors, len(sizes))
-    if workers > 1 and sum(known) > _BYTES_FOR_ONE:
+    if workers > 1 and sum(sizes) > _BYTES_FOR_ONE:
         return Plan("processes", workers)
     return Plan()

@@ -280,7 +280,7 @@ acl_usage: grant (ALLOW in force) and what the authorizer log shows of its use
   usage STRING used, matched, unused, unknown or too-new
   last_used_at TIMESTAMP last line that names it
   last_matched_at TIMESTAMP last line that it would have allowed as well
-  used_lines BIGINT lines within the window that name it
+  used_lines BIGINT lines that name it, from the day on with which the window begins
   added_at TIMESTAMP time of the record that added it
   window_from TIMESTAMP beginning of the days that are judged
   window_to TIMESTAMP their end: the newest line of the log

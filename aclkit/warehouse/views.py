@@ -28,6 +28,12 @@ USAGE: Final = "usage"
 NIGHT: Final = "run"
 """The job that compares the ACLs with the files in which a team keeps them."""
 
+ACCESS: Final = (
+    "cluster_id", "log_day", "principal", "host", "operation", "resource_type", "resource_name",
+    "request_name", "decision", "rule", "deciding_acl_id", "verdict",
+)  # fmt: skip
+"""What is counted together in ``access_by_day``."""
+
 PAST_TABLES: Final = (
     "principal", "host", "explain_pair", "explain_class_pair", "explain_ruling",
 )  # fmt: skip
@@ -279,6 +285,14 @@ SELECT cluster_id, run_id, principal, host, operation, resource_type, resource_n
 FROM cell WHERE decision_before <> decision_after""")
 
 
+# What was asked on a day, of all files and runs together.
+_ACCESS_BY_DAY: Final = Template("""\
+SELECT $access_columns, min(first_at) AS first_at, max(last_at) AS last_at,
+       CAST(sum(lines) AS BIGINT) AS lines
+FROM $access_day WHERE principal IS NOT NULL
+GROUP BY $access_columns""")
+
+
 _VIEWS: Final = {
     "acl_current": (("acl_history",), _ACL_CURRENT),
     "explain": (EXPLAIN_TABLES, _EXPLAIN),
@@ -286,6 +300,7 @@ _VIEWS: Final = {
         (*EXPLAIN_TABLES, "ruleset", "ruleset_group", "acl_current", "host_match"), _EXPLAIN_ACL
     ),
     "finding_current": (("finding", "job_run", "acl_history"), _FINDING_CURRENT),
+    "access_by_day": (("access_day",), _ACCESS_BY_DAY),
     "access_change_cell": (("access_change", "job_run", *PAST_TABLES), _ACCESS_CHANGE_CELL),
 }  # fmt: skip
 """View → the tables or views below it, and its SQL."""
@@ -303,6 +318,7 @@ def _words() -> dict[str, str]:
     current = (n for n in TABLES["acl_history"].column_names if not n.startswith("removed_"))
     return {
         "acl_columns": ", ".join(current),
+        "access_columns": ", ".join(ACCESS),
         "explain_columns": ", ".join(TABLES["explain"].column_names),
         "finding_columns": ", ".join(f"f.{name}" for name in TABLES["finding"].column_names),
         "super_ruleset": repr(SUPER_RULESET),

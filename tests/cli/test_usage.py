@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 
@@ -13,6 +15,7 @@ from aclkit.model.findings import Finding
 from tests.cli.running import Warehouse, run
 from tests.questions.usage.pasts import LOG, SECURE
 from tests.questions.usage.test_layout import LAYOUTS
+from tests.warehouse.aging import Killed, kill_at
 
 WRONG = (
     "[2026-11-21 10:28:05,000] INFO Principal = User:ANONYMOUS is Denied operation = READ from "
@@ -67,6 +70,8 @@ def test_every_line_of_a_real_broker_is_explained_plain_gzipped_and_again(wareho
     (row,) = warehouse.sql("SELECT count(*) AS n, sum(lines) AS lines FROM access_day")
     assert (row["n"], row["lines"]) == ("76", "369")
     days = warehouse.table("access_day")
+    (row,) = warehouse.sql("SELECT count(*) AS n, sum(lines) AS lines FROM access_by_day")
+    assert (row["n"], row["lines"]) == ("75", "369")
 
     packed = tmp_path / "kafka-authorizer.log.2026-11-21.gz"
     packed.write_bytes(gzip.compress(LOG.read_bytes()))
@@ -195,6 +200,27 @@ def test_what_lines_of_an_unread_layout_used_is_unknown_and_a_better_reading_tak
     (row,) = warehouse.sql("SELECT first_at, principal FROM access_day WHERE verdict = 'agree' "
                            "AND decision = 'ALLOWED'")  # fmt: skip
     assert row == {"first_at": "2026-11-20T10:00:01.259000Z", "principal": "User:clerk"}
+
+
+def test_a_run_killed_at_any_commit_counts_nothing_twice(warehouse, tmp_path):
+    """The second night of a log that has grown; the run after the kill ends as one without it."""
+    log, content = tmp_path / "kafka-authorizer.log", LOG.read_bytes()
+    log.write_bytes(content[: len(content) // 3])
+    warehouse.run("usage", log)
+    log.write_bytes(content)
+    total = "SELECT sum(lines) AS lines, sum(lines) FILTER (is_open) AS open FROM access_day"
+    before = warehouse.sql(total)
+    for commit in itertools.count(1):
+        killed = warehouse.copy(tmp_path / f"commit-{commit}")
+        with pytest.MonkeyPatch.context() as patch:
+            kill_at(patch, f"commit-{commit}")
+            with suppress(Killed):
+                killed.run("usage", log)
+                break
+        assert killed.sql(total) in (before, [{"lines": "369", "open": "1"}])
+        killed.run("usage", log)
+        assert killed.sql(total) == [{"lines": "369", "open": "1"}]
+    assert commit > 5
 
 
 def test_names_in_notes_and_findings_do_not_act_on_the_terminal(capsys):

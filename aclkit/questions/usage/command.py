@@ -142,7 +142,8 @@ def _read_files(run: Run, tables: UsageTables, past: ClusterPast, options: Usage
             older=older,
             board=board,
         )
-        plan = plan_reading(options.decide_with, [*sizes.values()])
+        unpacked = [sum(file.unpacked for _, file in chain.files) for chain in chains]
+        plan = plan_reading(options.decide_with, unpacked)
         reads = read_all(work, chains, plan, lambda: run.store.spark)
         return tables.write(reads, run.run_number)
 

@@ -60,6 +60,12 @@ def read_entries(lines: Iterable[bytes], clock: Clock) -> Iterator[LogEntry]:
     yield from naming.names(_put_together(group, clock))
 
 
+def read_alone(raw: bytes, clock: Clock) -> LogEntry | None:
+    """Read a line of a file for itself; None where it may be the rest of one before it."""
+    lines = [_read(written, clock) for written in unwrap([raw])]
+    return lines[0].entry if len(lines) == 1 and lines[0].message.begins else None
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     """A line read by itself."""

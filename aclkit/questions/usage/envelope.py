@@ -42,6 +42,13 @@ def unwrap(lines: Iterable[bytes]) -> Iterator[Written]:
     return _with_headers(_joined(lines))
 
 
+def is_piece(raw: bytes) -> bool:
+    """Whether a line of a file is a piece of one that was written, and more of it follows."""
+    written = Written(position=1, raw=raw, line=raw)
+    piece = _cri(written) or _json_file(written)
+    return piece is not None and not piece[1]
+
+
 def _joined(lines: Iterable[bytes]) -> Iterator[Written]:
     """Join pieces, of each stream its own."""
     begun: dict[str, Written] = {}

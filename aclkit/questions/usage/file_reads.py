@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 import pyarrow as pa
 
+from aclkit.errors import GoneError, UsageError
 from aclkit.questions.usage.access_days import AccessDays
 from aclkit.questions.usage.clock import Clock, parse_zone, to_micros
 from aclkit.questions.usage.entry import read_entries
@@ -124,6 +125,8 @@ class Work:
             if same is not None and not (same.has_news or is_again):
                 continue
             read = self._read(file, number, before, is_again=is_again)
+            if not _is_still(file):
+                continue  # it was rotated meanwhile: the next run reads it, and what took its place
             earlier = found.get(read.known.file_id)
             found[read.known.file_id] = read if earlier is None else _joined(earlier, read)
             known[read.known.file_id] = read.known
@@ -201,6 +204,14 @@ def _known(file: LogFile, content: Content, file_id: str, source: str, zone: str
         spoke_from=content.stretches.starts,
         spoke_to=content.stretches.ends,
     )
+
+
+def _is_still(file: LogFile) -> bool:
+    """Whether a path still leads to the file that was looked at."""
+    try:
+        return look_at(file.path).head.startswith(file.head)
+    except (UsageError, GoneError):
+        return False
 
 
 def _has_nothing_new(known: KnownFile, content: Content) -> bool:

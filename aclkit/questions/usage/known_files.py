@@ -19,6 +19,7 @@ from aclkit.questions.usage.log_file import DamagedLogError, LogStream, open_log
 from aclkit.runtime.read_progress import NO_PROGRESS, ReadProgress
 
 LOG_FILE: Final = "log_file"
+_PACKED_TIMES: Final = 15
 HEAD: Final = 4_096
 """Bytes by which a file is known, if it has as many: some ten lines with their milliseconds."""
 
@@ -68,6 +69,11 @@ class LogFile:
     stored: int
     size: int | None
     packed: str | None
+
+    @property
+    def unpacked(self) -> int:
+        """Its bytes, gzip undone, about."""
+        return self.stored if self.size is not None else self.stored * _PACKED_TIMES
 
 
 def look_at(path: str) -> LogFile:

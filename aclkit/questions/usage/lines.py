@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+from string import Template
 from typing import Any, Final
 
 from aclkit.model.acl import Request
@@ -153,45 +154,53 @@ def _naive(micros: int) -> datetime:
     return to_datetime(micros).replace(tzinfo=None)
 
 
-_AS_UTC: Final = {name: f"CAST({name} AS TIMESTAMP) AS {name}" for name in ("first_at", "last_at")}
 _OF_FILES: Final = "access_day JOIN log_file USING (file_id)"
-_WORST: Final = (
-    f"SELECT {', '.join(_AS_UTC.get(name, name) for name in EXAMPLE_COLUMNS)} FROM {_OF_FILES} "  # noqa: S608 -- columns of the contract
-    "WHERE run_number = ? AND verdict = ? ORDER BY first_at, source, position LIMIT ?"
-)
-_ALIKE: Final = ", ".join((*REQUEST, "decision", "rule", "reason"))
-_DISAGREEMENTS: Final = f"""\
-SELECT {_ALIKE}, lines, first_line.at, first_line.source, first_line.position
+_AS_UTC: Final = {name: f"CAST({name} AS TIMESTAMP) AS {name}" for name in ("first_at", "last_at")}
+_WORDS: Final = {
+    "of_files": _OF_FILES,
+    "request": ", ".join(REQUEST),
+    "alike": ", ".join((*REQUEST, "decision", "rule", "reason")),
+    "example": ", ".join(_AS_UTC.get(name, name) for name in EXAMPLE_COLUMNS),
+}
+
+
+def _sql(text: str) -> str:
+    """Put the columns of the contract into a statement."""
+    return Template(text).substitute(_WORDS)
+
+
+_WORST: Final = _sql("""\
+SELECT $example FROM $of_files WHERE run_number = ? AND verdict = ?
+ORDER BY first_at, source, position LIMIT ?""")
+_DISAGREEMENTS: Final = _sql("""\
+SELECT $alike, lines, first_line.written, first_line.source, first_line.position
 FROM (
-  SELECT {_ALIKE}, CAST(sum(lines) AS BIGINT) AS lines,
-         min(struct_pack(at := CAST(first_at AS TIMESTAMP), source := source,
+  SELECT $alike, CAST(sum(lines) AS BIGINT) AS lines,
+         min(struct_pack(written := CAST(first_at AS TIMESTAMP), source := source,
                          position := position)) AS first_line
-  FROM {_OF_FILES}
-  WHERE CAST(last_at AS TIMESTAMP) >= ? AND verdict = ? GROUP BY {_ALIKE}
+  FROM $of_files WHERE CAST(last_at AS TIMESTAMP) >= ? AND verdict = ? GROUP BY $alike
 )
-ORDER BY lines DESC, {_ALIKE} LIMIT ?"""  # noqa: S608 -- columns of the contract
-_FIRST_UNREADABLE: Final = f"""\
-SELECT source, position, reason FROM {_OF_FILES}
-WHERE run_number = ? AND verdict = ?
-ORDER BY NOT starts_with(reason, ?) AND reason <> ?, source, position LIMIT 1"""  # noqa: S608 -- columns of the contract
-_FILES: Final = f"""\
+ORDER BY lines DESC, $alike LIMIT ?""")
+_FIRST_UNREADABLE: Final = _sql("""\
+SELECT source, position, reason FROM $of_files WHERE run_number = ? AND verdict = ?
+ORDER BY NOT starts_with(reason, ?) AND reason <> ?, source, position LIMIT 1""")
+_FILES: Final = _sql("""\
 SELECT source, CAST(sum(lines) AS BIGINT),
        CAST(sum(CASE WHEN decision = ? THEN lines ELSE 0 END) AS BIGINT),
        min(CAST(first_at AS TIMESTAMP)), max(CAST(last_at AS TIMESTAMP)),
        min(CASE WHEN decision = ? THEN CAST(first_at AS TIMESTAMP) END)
-FROM {_OF_FILES} WHERE verdict <> ? AND first_at IS NOT NULL
-GROUP BY source ORDER BY source"""  # noqa: S608 -- columns of the contract
+FROM $of_files WHERE verdict <> ? AND first_at IS NOT NULL
+GROUP BY source ORDER BY source""")
 _STRETCHES: Final = "SELECT unnest(spoke_from), unnest(spoke_to) FROM log_file"
-_UNREAD: Final = f"""\
-SELECT DISTINCT source FROM {_OF_FILES} WHERE verdict = ? AND starts_with(reason, ?)
-ORDER BY source"""  # noqa: S608 -- columns of the contract
+_UNREAD: Final = _sql("""\
+SELECT DISTINCT source FROM $of_files WHERE verdict = ? AND starts_with(reason, ?)
+ORDER BY source""")
 _USES: Final = """\
 SELECT deciding_acl_id, max(CAST(last_at AS TIMESTAMP)),
        CAST(sum(CASE WHEN CAST(last_at AS TIMESTAMP) >= ? THEN lines ELSE 0 END) AS BIGINT)
-FROM access_day
-WHERE deciding_acl_id IS NOT NULL AND decision = ?
+FROM access_day WHERE deciding_acl_id IS NOT NULL AND decision = ? AND last_at IS NOT NULL
 GROUP BY deciding_acl_id"""
-_ALLOWED: Final = f"""\
-SELECT {", ".join(REQUEST)}, max(epoch_us(CAST(last_at AS TIMESTAMP)))
-FROM access_day WHERE decision = ? AND (rule IS NULL OR rule = ?)
-GROUP BY ALL"""  # noqa: S608 -- columns of the contract
+_ALLOWED: Final = _sql("""\
+SELECT $request, max(epoch_us(CAST(last_at AS TIMESTAMP)))
+FROM access_day WHERE decision = ? AND (rule IS NULL OR rule = ?) AND last_at IS NOT NULL
+GROUP BY $request""")

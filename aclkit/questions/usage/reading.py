@@ -24,9 +24,11 @@ import pyarrow as pa
 from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.pipeline.sources.masking import mask_text
 from aclkit.questions.usage.access_days import DAY, AccessDays, Counted
+from aclkit.questions.usage.alike import Shapes
 from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import Clock
 from aclkit.questions.usage.entry import LONGEST, LogEntry, read_entries
+from aclkit.questions.usage.envelope import is_piece
 from aclkit.questions.usage.judging import Judge, not_read
 from aclkit.questions.usage.line import Statement, read_statement
 from aclkit.questions.usage.log_file import DamagedLogError, LogStream
@@ -143,6 +145,7 @@ class LogReader:
         self._open = replace(days, is_open=True, rows={})
         self._known_lines = known_lines
         self._messages: dict[bytes, _Said | None] = {}
+        self._shapes, self._others = Shapes(clock), dict[int, _Said]()
         self._minutes: dict[bytes, int] = {}
         self._stretches = stretches or Stretches()
         self._first, self._last, self._limit = 0, -1, -1
@@ -201,7 +204,7 @@ class LogReader:
         """Read a line whose time and message need no second look; None of any other."""
         found = _PLAIN.match(raw)
         if found is None:
-            return None
+            return self._alike(raw, start)
         minute, second, milli = found.groups()
         begin = self._minutes.get(minute) or self._minute(minute)
         if begin < 0:
@@ -213,6 +216,20 @@ class LogReader:
         if said is None:
             return None
         time = begin + int(second) * 1_000_000 + int(milli) * 1_000
+        return _Line(raw, said, time, start, self._number)
+
+    def _alike(self, raw: bytes, start: int) -> _Line | None:
+        """Read a line of another layout, if it differs from another one in its time alone."""
+        found = self._shapes.find(raw)
+        if found is None:
+            return None
+        statement, time = found
+        said = self._others.get(id(statement))
+        if said is None or said.statement is not statement:
+            if len(self._others) >= _MOST_MESSAGES:
+                self._forget_rows()
+                self._others.clear()
+            said = self._others[id(statement)] = _Said(statement)
         return _Line(raw, said, time, start, self._number)
 
     def _minute(self, minute: bytes) -> int:
@@ -234,7 +251,7 @@ class LogReader:
         if len(message) < LONGEST - _LONGEST_START and _ESCAPE not in message:
             with suppress(UnicodeDecodeError):
                 readings = read_statement(message.decode())
-        said = _Said(_alike(readings[0])) if len(readings) == 1 else None
+        said = _Said(readings[0]) if len(readings) == 1 else None
         self._messages[message] = said
         return said
 
@@ -254,7 +271,7 @@ class LogReader:
         if line.time > self._judge.past.read_at:
             self._wait_at(line.start, line.number, self._before)
         self._make_room()
-        start, end, judged = self._judge.verdicts(line.said.statement).at(line.time)
+        start, end, judged = self._judge.verdicts(_alike(line.said.statement)).at(line.time)
         day = line.time // DAY * DAY
         said = line.said
         said.row = self._days.of(judged, line.time, line.number)
@@ -302,10 +319,11 @@ class LogReader:
             places.append(_Standing(held.start, held.number, self._before))
             self._before = held.raw
             yield held.raw
-        is_first = True
+        is_first, in_pieces = True, False
         for raw in lines:
-            line = None if is_first or self._known_lines else self._plain(raw, stream.start)
-            is_first = False
+            goes_on = is_first or in_pieces or self._known_lines
+            line = None if goes_on else self._plain(raw, stream.start)
+            is_first, in_pieces = False, in_pieces or is_piece(raw)
             if line is not None:
                 stop.append(line)
                 return
@@ -356,7 +374,7 @@ class LogReader:
         self._forget_rows()
 
     def _forget_rows(self) -> None:
-        for said in filter(None, self._messages.values()):
+        for said in filter(None, chain(self._messages.values(), self._others.values())):
             said.forget_row()
 
     def _make_room(self) -> None:

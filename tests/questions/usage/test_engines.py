@@ -63,10 +63,8 @@ def test_spark_reads_what_is_large_or_submitted_to_it(monkeypatch):
     assert plan("auto", [MIB, MIB]) == Plan()
     assert plan("auto", [100 * MIB]).engine == "here"
     assert plan("auto", [100 * MIB] * 3) == Plan("processes", 3)
-    assert plan("auto", [5_000 * MIB] * 2) == Plan("spark", 2)
-    assert plan("auto", [MIB, None]).engine == "spark"
-    assert plan("local", [5_000 * MIB] * 9) == Plan("processes", 4)
-    assert plan("local", [None]).engine == "here"
+    assert plan("auto", [20_000 * MIB] * 2) == Plan("spark", 2)
+    assert plan("local", [20_000 * MIB] * 9) == Plan("processes", 4)
     assert plan("spark", []) == Plan("spark", 1)
     monkeypatch.setattr(memory, "IS_OURS", False)
     assert plan("auto", [MIB]).engine == "spark"

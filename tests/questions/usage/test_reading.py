@@ -274,3 +274,59 @@ def test_a_reader_tells_its_lines_and_its_share(tmp_path, log_to, monkeypatch):
         work(secure_past(), board=board).read(chain)
         assert re.fullmatch(r"100 records read, \d\d% of the bytes", told[150])
         assert measure() == ""
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_log_with_changed_bytes_gives_the_rows_that_its_lines_give_one_by_one(tmp_path, seed):
+    chance = random.Random(seed)
+    content = bytearray(b"".join(random_lines(chance, 150, TEXTS, START)))
+    for _ in range(150):
+        at = chance.randrange(len(content))
+        how = chance.random()
+        if how < 0.6:
+            content[at] = chance.choice(b'\n\r \0[]{}"=:,.0123456789-TZ\xff\xc3PI\x1b')
+        elif how < 0.8:
+            size = chance.randrange(60)
+            content[at:at] = content[at - 200 :][:size]
+        else:
+            del content[at : at + chance.randrange(1, 40)]
+    path = tmp_path / "a.log"
+    path.write_bytes(bytes(content))
+    lines = [line + b"\n" for line in bytes(content).split(b"\n")]
+    assert read_whole(path) == expected(lines, PAST)
+
+
+@pytest.mark.parametrize("how", ["renamed", "emptied", "removed"])
+def test_a_file_that_is_rotated_while_it_is_read_counts_the_next_time(tmp_path, monkeypatch, how):
+    log, rotated = tmp_path / "a.log", tmp_path / "a.log.1"
+    lines = random_lines(random.Random(7), 100, TEXTS, START)
+    log.write_bytes(b"".join(lines[:60]))
+    nights, read = Nights(PAST), reading.LogReader.read
+
+    def rotating(reader, stream):
+        shutil.copy(log, rotated)
+        log.unlink()
+        if how != "removed":
+            log.write_bytes(b"".join(lines[60:]) if how == "renamed" else b"")
+        return read(reader, stream)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(reading.LogReader, "read", rotating)
+        assert nights.read(log) == 0
+    log.write_bytes(b"".join(lines[60:]))
+    nights.read(rotated, log)
+    whole = expected(lines[:60], PAST)
+    for key, (count, first, last) in expected(lines[60:], PAST).items():
+        old, old_first, old_last = whole.get(key, (0, first, last))
+        ends = (None, None) if first is None else (min(first, old_first), max(last, old_last))
+        whole[key] = (old + count, *ends)
+    assert nights.found == whole
+
+
+def test_a_log_at_an_address_is_read_on_too(tmp_path):
+    log, nights = tmp_path / "a.log", Nights(PAST)
+    lines = random_lines(random.Random(8), 100, TEXTS, START)
+    for part in (50, 100):
+        log.write_bytes(b"".join(lines[:part]))
+        nights.read(log.as_uri())
+        assert nights.found == expected(lines[:part], PAST)
