@@ -12,9 +12,7 @@ from aclkit.cli.output import tell
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.phrases import few
 from aclkit.questions.by_whom.command import ByWhomOptions
-from aclkit.questions.by_whom.read_log import read_controller_log
 from aclkit.questions.usage.clock import parse_zone
-from aclkit.questions.usage.log_file import find_log_files
 from aclkit.runtime.safe_read import read_text
 
 _Command = Callable[..., Any]
@@ -65,6 +63,10 @@ def controller_log(chosen: Mapping[str, Any]) -> ByWhomOptions | None:
     parse_zone(chosen["log_timezone"])
     if not chosen["controller_logs"]:
         return None
+    # Here: a night without these logs needs none of Kafka's messages.
+    from aclkit.questions.by_whom.read_log import read_controller_log
+    from aclkit.questions.usage.log_file import find_log_files
+
     paths: dict[str, None] = {}
     errors: list[UsageError | SurroundingsError] = []
     for path in chosen["controller_logs"]:

@@ -54,6 +54,7 @@ _SELDOM: Final = frozenset(
     [
         "verify",
         "doctor",
+        "acls",
         "replay",
         "materialize",
         "maintain",
@@ -105,9 +106,9 @@ class AclkitGroup(LazyGroup):
         for heading, places in _SECTIONS.items():
             lead = heading
             for name in (name for name in places if name not in _SELDOM):
-                formatter.write(f"{lead:<8}{name:<10}{said[name]}\n")
+                formatter.write(f"{lead:<7}{name:<10}{said[name]}\n")
                 lead = ""
-        formatter.write(f"{'More':<8}{' '.join(n for n in self._places if n in _SELDOM)}\n")
+        formatter.write(f"{'More':<7}{' '.join(n for n in self._places if n in _SELDOM)}\n")
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 -- click's own signature
         """Run a command; an error of aclkit becomes one line on stderr and its exit code."""

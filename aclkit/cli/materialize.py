@@ -64,7 +64,7 @@ def materialize(
     context: Context,
     /,
     lock_timeout: float,
-    **chosen: Any,  # noqa: ANN401 -- the option groups name them
+    **chosen: object,
 ) -> None:
     """Compute every decision and its deciding ACL.
 

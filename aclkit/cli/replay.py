@@ -53,7 +53,7 @@ def replay(
     /,
     forget: tuple[str, ...],
     lock_timeout: float,
-    **chosen: Any,  # noqa: ANN401 -- the option groups name them
+    **chosen: object,
 ) -> None:
     """Read a cluster's ACLs into the warehouse.
 

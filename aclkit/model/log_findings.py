@@ -59,9 +59,9 @@ REFUSED_ACCESS: Final = Kind(
     severity="low",
     summary="clients that brokers refuse again and again",
     meaning=(
-        "The authorizer log has many lines in which brokers refuse the client this access, and the "
-        "ACLs still do not allow it. The client may be configured wrongly, lack an ACL, or probe. "
-        "aclkit usage finds such accesses; lines of listings do not count."
+        "Brokers refuse the client this access again and again, and the ACLs still do not allow "
+        "it. The client may be configured wrongly, lack an ACL, or probe. aclkit usage finds such "
+        "accesses; lines of listings do not count."
     ),
     fix=(
         "aclkit denials shows since when, whether an ACL once allowed it, and the smallest ACL "
