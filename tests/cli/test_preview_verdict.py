@@ -190,6 +190,11 @@ def test_a_summary_is_read_by_a_shell(write):
     assert done.stdout == "deny|Access is lost (--fail-on lost).\n"
 
 
+def test_how_many_acls_come_and_go_is_said_after_the_verdict(acl_file, work):
+    acl_file("new.txt", ANN, acl("invoices", principal="User:ann"))
+    assert apply("new.txt").stdout.splitlines()[1] == "Adds 1 ACL, removes 2."
+
+
 def test_a_summary_counts(acl_file, work):
     acl_file("new.txt", ANN, acl("invoices", principal="User:ann"))
     apply("new.txt", "--summary-env", "s.env")

@@ -20,6 +20,7 @@ from aclkit.answer.masked import masked, masker
 from aclkit.kafka.desired.plan_effect import PlanEffect
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
+from aclkit.model.phrases import number_of
 from aclkit.questions.assertions.answer import outcome_item
 from aclkit.questions.gate.verdict import DENY, Limits, Planned, Verdict
 from aclkit.questions.preview.answer import preview_answer
@@ -96,6 +97,11 @@ def _parts(
     planned: Planned, verdict: Verdict, limits: Limits, found: Findings, base: Answer
 ) -> Iterator[Part]:
     yield from _verdict(verdict)
+    change = planned.preview.change
+    if change.added or change.removed:
+        yield Sentence(
+            f"Adds {number_of(len(change.added), 'ACL')}, removes {len(change.removed)}."
+        )
     if broken := [each for each in limits.outcomes if not each.has_passed]:
         after = planned.preview.change.after.acls
         acls: dict[str | None, Acl] = dict(after.items())
