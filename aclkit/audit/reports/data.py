@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aclkit.audit.findings.baseline import Judged, Known
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, sort_findings
-from aclkit.questions.query.changed_by import ChangedBy
+
+if TYPE_CHECKING:
+    from aclkit.questions.query.changed_by import ChangedBy
 
 COMPLETE: Final = "complete"
 """The status of a run that misses nothing, as in ``job_run``."""
