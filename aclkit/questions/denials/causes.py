@@ -18,6 +18,7 @@ from aclkit.questions.query.lifetimes import Lifetime
 from aclkit.rules.decide.counterfactual import least_allowing_acl
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import ALLOWED, answers
+from aclkit.rules.patterns.match import reaches
 
 REMOVED: Final = "acl-removed"
 DENIED_BY: Final = "deny"
@@ -161,7 +162,8 @@ def _least(request: Request, refused: Refused) -> Acl:
 
 
 def _allowed(acl: Acl, request: Request, facts: Facts) -> bool:
-    return acl.is_allow and answers(acl, request, facts.semantics)
+    is_about_it = reaches(acl, *request.resource, facts.semantics)
+    return acl.is_allow and is_about_it and answers(acl, request, facts.semantics)
 
 
 def _exists(resource: Resource, topics: Collection[str]) -> bool | None:

@@ -83,9 +83,21 @@ def test_the_last_acl_that_allowed_it_and_was_removed_is_named():
     assert "was removed at offset 90 (2026-11-20)" in reason_words(found)
 
 
-def test_a_removed_acl_for_another_host_or_operation_is_not_the_cause():
-    others = [(90, acl("orders", host="10.9.9.9")), (80, acl("orders", operation="WRITE"))]
-    assert explain_denial(refused(), facts(removed=others)).cause == NO_ACL
+@pytest.mark.parametrize(
+    "other",
+    [
+        acl("orders", host="10.9.9.9"),
+        acl("orders", operation="WRITE"),
+        acl("orders", principal="User:b"),
+        acl("invoices"),
+        acl("orders.", pattern_type="PREFIXED"),
+        acl("orders", resource_type="GROUP"),
+        acl("orders", permission_type="DENY"),
+    ],
+    ids=str,
+)
+def test_a_removed_acl_that_did_not_allow_it_is_not_the_cause(other):
+    assert explain_denial(refused(), facts(removed=[(90, other)])).cause == NO_ACL
 
 
 def test_a_deny_is_the_cause_and_no_acl_is_proposed():

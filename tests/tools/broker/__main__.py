@@ -17,7 +17,17 @@ from typing import Final
 
 import click
 
-from tests.tools.broker import by_whom, export, filters, live, log, ranges, requests, settings
+from tests.tools.broker import (
+    by_whom,
+    denials,
+    export,
+    filters,
+    live,
+    log,
+    ranges,
+    requests,
+    settings,
+)
 from tests.tools.broker.jars import NEWEST, TOOLS, VERSIONS, class_path
 from tests.tools.broker.running import Difference
 from tests.tools.broker.server import LISTENERS, BrokerError, start_broker
@@ -65,6 +75,17 @@ def _by_whom(folder: Path, version: str, say: Say) -> None:
         by_whom.compare_by_whom(broker, folder, say)
 
 
+def _denials(folder: Path, version: str, say: Say) -> None:
+    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
+    with (
+        start_tools() as tools,
+        start_broker(
+            folder / "broker", listeners=listeners, users=denials.USERS, version=version
+        ) as broker,
+    ):
+        denials.compare_denials(broker, tools, folder, say)
+
+
 def _ranges(folder: Path, version: str, say: Say) -> None:
     listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
     with start_broker(folder / "broker", listeners=listeners, version=version) as broker:
@@ -96,6 +117,7 @@ PARTS: Final = {
     "ranges": _ranges,
     "settings": _settings,
     "by-whom": _by_whom,
+    "denials": _denials,
 }
 
 
@@ -103,7 +125,7 @@ PARTS: Final = {
 @click.argument("names", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
 @click.option("--kafka", "version", type=click.Choice(VERSIONS), default=NEWEST, show_default=True)
 def main(names: tuple[str, ...], version: str) -> None:
-    """Run the parts named, or all: listings log requests ranges settings by-whom."""
+    """Run the parts named, or all: listings log requests ranges settings by-whom denials."""
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(MOST_SECONDS)
     began, failed = time.monotonic(), False
