@@ -106,19 +106,23 @@ def noted(note: str) -> Iterator[None]:
         raise
 
 
-def ends_well(call: Callable[[], object], shown: object, secret: str | None = None) -> int:
+def ends_well(
+    call: Callable[[], object], shown: object, secret: str | None = None, *, tells_all: bool = False
+) -> int:
     """Insist that a call ends as a command does: fine, or with one clear line and code 2 or 3.
 
     Args:
         call: what reads the mutant.
         shown: the mutant, for the message of a failure.
         secret: what must stand in no message.
+        tells_all: a message has a line for each thing that is wrong.
     """
     with noted(f"mutant: {shown!r:.3000}"), _limited():
         try:
             call()
         except AclkitError as error:
-            check_message(str(error), error.exit_code, secret)
+            for line in str(error).split("\n") if tells_all else [str(error)]:
+                check_message(line, error.exit_code, secret)
             return error.exit_code
     return 0
 

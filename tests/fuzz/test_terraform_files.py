@@ -10,7 +10,7 @@ import pytest
 from aclkit.kafka.desired import hcl, terraform_plan, terraform_state
 from aclkit.kafka.desired.formats import format_of
 from aclkit.kafka.desired.model import Document
-from aclkit.kafka.desired.plan_effect import absent_after, during, plan_effects
+from aclkit.kafka.desired.plan_effect import absent_after, plan_effects
 from aclkit.model.acl import is_storable
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from tests.fuzz.mutating import ends_well, rounds
@@ -55,7 +55,6 @@ def check(document):
         effects = plan_effects(part.changes)
         assert absent_after(effects) <= {each.acl.binding for each in effects}
         assert all(each.by and each.addresses for each in effects)
-        during(part.changes)
 
 
 def text_of(data):
