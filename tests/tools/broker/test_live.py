@@ -201,7 +201,7 @@ def test_another_protocol_than_the_ports_is_a_guess_in_the_message(
 
 def test_an_authority_that_is_not_trusted_is_said(broker):
     properties = {"security.protocol": "SSL"}
-    with pytest.raises(SurroundingsError, match=r"is ssl\.truststore the right one"):
+    with pytest.raises(SurroundingsError, match=r"Check that ssl\.truststore is the right one"):
         ask(broker, "SSL", properties, 10)
 
 
