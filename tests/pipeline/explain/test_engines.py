@@ -16,7 +16,6 @@ import pytest
 
 from aclkit.errors import SurroundingsError
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.pipeline.explain import engines
 from aclkit.pipeline.explain.deciding import decide
 from aclkit.pipeline.explain.engines import (
     InProcesses,
@@ -27,6 +26,7 @@ from aclkit.pipeline.explain.engines import (
 )
 from aclkit.pipeline.explain.prepared import Resources, prepare
 from aclkit.pipeline.plan import Plan
+from aclkit.runtime import shared_work
 from aclkit.warehouse.damage import is_of_spark
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.store import Store
@@ -55,7 +55,7 @@ def temporary(tmp_path, monkeypatch, request):
     """
     folder = tmp_path / "temporary"
     folder.mkdir()
-    monkeypatch.setattr(engines, "scratch", lambda: folder)
+    monkeypatch.setattr(shared_work, "scratch", lambda: folder)
     yield folder
     assert "spark" in request.fixturenames or [*folder.iterdir()] == []
     assert multiprocessing.active_children() == []
