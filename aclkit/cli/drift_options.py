@@ -14,7 +14,6 @@ from aclkit.errors import DataError, SurroundingsError, UsageError
 from aclkit.kafka.desired.documents import STDIN
 from aclkit.kafka.desired.read import Asked
 from aclkit.model.phrases import few, listed
-from aclkit.questions.preview.desired_forms import read_wanted
 from aclkit.questions.preview.scopes import SCOPES
 from aclkit.runtime.uri import is_uri, shown
 
@@ -45,6 +44,9 @@ def drift_files(chosen: Mapping[str, Any]) -> DesiredFiles | None:
         return None
     if missing := [path for path in paths if _is_missing(path)]:
         return DesiredFiles(paths=paths, reason=f"{shown(missing[0])}: the file does not exist")
+    # Here: a run without files needs none of their formats.
+    from aclkit.questions.preview.desired_forms import read_wanted
+
     asked = Asked(form=chosen["form"], cluster=chosen["of_cluster"], is_strict=chosen["strict"])
     try:
         desired = read_wanted(paths, asked)

@@ -90,6 +90,23 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
     return content
 
 
+def parse_tables(text: str, source: str, name: str) -> list[dict[str, Any]]:
+    """Read TOML that holds nothing but tables ``[[name]]``.
+
+    Raises:
+        UsageError: as ``parse_toml``, or it holds something else.
+    """
+    content = parse_toml(text, source)
+    tables = content.pop(name, [])
+    if content:
+        raise UsageError(
+            f"{source}: unknown {', '.join(map(shown_key, content))}, expected [[{name}]]"
+        )
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise UsageError(f"{source}: {name}: expected tables [[{name}]]")
+    return tables
+
+
 def shown_key(key: str) -> str:
     """Return a key for a message: a plain one as it is, any other one quoted and in one line.
 

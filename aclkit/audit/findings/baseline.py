@@ -17,7 +17,7 @@ from aclkit.errors import UsageError
 from aclkit.model.findings import SEVERITIES, Finding, sort_findings
 from aclkit.model.glob import glob_matches
 from aclkit.model.visible import visible
-from aclkit.runtime.notation import parse_json, parse_toml, shown_key
+from aclkit.runtime.notation import parse_json, parse_tables, shown_key
 
 FindingState = Literal["new", "known", "muted", "fixed"]
 STATES: Final[tuple[FindingState, ...]] = ("new", "known", "muted", "fixed")
@@ -199,14 +199,7 @@ def parse_mutes(text: str, source: str) -> list[Mute]:
     Raises:
         UsageError: no TOML, an unknown key, or one that is missing.
     """
-    content = parse_toml(text, source)
-    tables = content.pop("mute", [])
-    if content:
-        raise UsageError(
-            f"{source}: unknown {', '.join(map(shown_key, content))}, expected [[mute]]"
-        )
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise UsageError(f"{source}: mute: expected tables [[mute]]")
+    tables = parse_tables(text, source, "mute")
     return [_mute(table, f"{source}: [[mute]] {n}") for n, table in enumerate(tables, start=1)]
 
 

@@ -14,7 +14,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
 from aclkit.questions.by_whom.match import ADDED
 from aclkit.questions.by_whom.tables import CertainChange
-from aclkit.runtime.notation import parse_toml, shown_key
+from aclkit.runtime.notation import parse_tables, shown_key
 
 REMOVED_WITHIN: Final = timedelta(days=30)
 """For so long a removal by hand is a finding; a new ACL is one as long as it is in force."""
@@ -78,14 +78,7 @@ def parse_automation(text: str, source: str) -> dict[str, str]:
     Raises:
         UsageError: no TOML, an unknown key, one that is missing, or no table.
     """
-    content = parse_toml(text, source)
-    tables = content.pop("automation", [])
-    if content:
-        raise UsageError(
-            f"{source}: unknown {', '.join(map(shown_key, content))}, expected [[automation]]"
-        )
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise UsageError(f"{source}: automation: expected tables [[automation]]")
+    tables = parse_tables(text, source, "automation")
     if not tables:
         raise UsageError(f"{source}: expected at least one table [[automation]]")
     where = f"{source}: [[automation]]"

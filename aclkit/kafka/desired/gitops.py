@@ -29,6 +29,7 @@ from aclkit.kafka.desired.model import (
     Place,
     Problem,
     ResourceChange,
+    json_values,
 )
 from aclkit.kafka.desired.yaml_fields import KAFKAS_OWN, Fields, at, quoted
 from aclkit.kafka.desired.yaml_text import TEMPLATE, Mapping, Node, Scalar, read_yaml
@@ -128,18 +129,14 @@ class _Plan:
 
     def values(self) -> list[object]:
         """Return the JSON values of the file; a key twice is refused."""
+        found: list[object] = []
         decoder = json.JSONDecoder(object_pairs_hook=self.unique)
-        text, at, found = self.document.text, 0, list[object]()
         try:
-            while at < len(text):
-                if text[at].isspace():
-                    at += 1
-                    continue
-                value, at = decoder.raw_decode(text, at)
+            for value in json_values(self.document.text, decoder):
                 found.append(value)
-        except (ValueError, RecursionError) as error:
-            line = text.count("\n", 0, getattr(error, "pos", at)) + 1
-            self.refuse("Not valid JSON. Write the plan anew: kafka-gitops plan -o FILE", line=line)
+        except NotJsonError as error:
+            text = "Not valid JSON. Write the plan anew: kafka-gitops plan -o FILE"
+            self.refuse(text, line=error.line)
         return found
 
     def unique(self, pairs: list[tuple[str, object]]) -> dict[str, object]:

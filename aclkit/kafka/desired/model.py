@@ -162,6 +162,25 @@ class NotJsonError(ValueError):
         self.line = line
 
 
+def json_values(text: str, decoder: json.JSONDecoder) -> Iterator[object]:
+    """Yield the JSON values of a text, one after the other.
+
+    Raises:
+        NotJsonError: it holds something else.
+    """
+    at = 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            position = getattr(error, "pos", at)
+            raise NotJsonError(text.count("\n", 0, position) + 1) from None
+        yield value
+
+
 @dataclass(frozen=True)
 class Document:
     """A file that was read: its name and text.
@@ -189,19 +208,7 @@ class Document:
         Raises:
             NotJsonError: it holds something else.
         """
-        decoder, found, at = json.JSONDecoder(), list[object](), 0
-        text = self.text
-        while at < len(text):
-            if text[at].isspace():
-                at += 1
-                continue
-            try:
-                value, at = decoder.raw_decode(text, at)
-            except (ValueError, RecursionError) as error:
-                position = getattr(error, "pos", at)
-                raise NotJsonError(text.count("\n", 0, position) + 1) from None
-            found.append(value)
-        return found
+        return [*json_values(self.text, json.JSONDecoder())]
 
     @property
     def objects(self) -> Sequence[Mapping[str, object]]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.questions.denials.causes import CAUSES, Denial, Facts, Refused, explain_denial
-from aclkit.questions.query.lifetimes import LIFETIME_COLUMNS, lifetime_of
+from aclkit.questions.query.lifetimes import lifetime_of, lifetime_sql
 from aclkit.rules.decide.index import AclIndex
 from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.job_run import PublishedRun
@@ -92,8 +92,8 @@ FROM refused r
 JOIN hosts h USING (principal, operation, resource_type, resource_name)
 GROUP BY ALL
 ORDER BY 1, 2, 3, 4"""
-_REMOVED: Final = (
-    f"SELECT {', '.join(LIFETIME_COLUMNS)} FROM acl_history "  # noqa: S608 -- names of the contract
+_REMOVED: Final = lifetime_sql(
+    "FROM acl_history "
     "WHERE cluster_id = ? AND removed_offset IS NOT NULL AND permission_type = 'ALLOW' "
     "ORDER BY removed_offset DESC"
 )

@@ -55,34 +55,41 @@ def gate_answer(
     notes: Sequence[str] = (),
     findings: Findings | None = None,
 ) -> Answer:
-    """Return the verdict, then what a preview says.
+    """Return the verdict, then what a preview shows.
 
-    Sensitive fields are whole in what programs read alone.
+    Sensitive fields are whole in what programs read alone. The verdict's sentences are for people
+    as they are.
     """
     found = findings or Findings()
     base = preview_answer(planned.preview, title)
     shown = replace(
         base,
-        parts=lambda: [*_parts(planned, verdict, limits, found, base)],
-        besides=lambda: [verdict.sentence, *(base.besides() if base.besides else ())],
+        parts=lambda: [*_parts(planned, limits, found, base)],
         notes=(*notes, *base.notes),
-        comment=Comment(MARKER, is_calm=verdict.name != DENY),
     )
-    return replace(
-        masked(shown, masker(planned.hidden)),
-        json=lambda: _members(planned, verdict, limits, found, notes),
+    return with_verdict(
+        replace(
+            masked(shown, masker(planned.hidden)),
+            json=lambda: _members(planned, limits, found, notes),
+        ),
+        verdict,
     )
 
 
 def with_verdict(answer: Answer, verdict: Verdict) -> Answer:
     """Put the verdict on a change in front of another answer about it."""
-    parts, besides, members = answer.parts, answer.besides, answer.json
-    gate = {"verdict": verdict.name, "reasons": list(verdict.reasons)}
+    parts, besides, made = answer.parts, answer.besides, answer.json
+
+    def members() -> Members:
+        yield "gate", {"verdict": verdict.name, "reasons": list(verdict.reasons)}
+        found = made() if made else {}
+        yield from found.items() if isinstance(found, Mapping) else found
+
     return replace(
         answer,
         parts=lambda: [*_verdict(verdict), *(parts() if parts else ())],
         besides=lambda: [verdict.sentence, *(besides() if besides else ())],
-        json=lambda: {"gate": gate, **dict(members() if members else {})},
+        json=members,
         comment=Comment(MARKER, is_calm=verdict.name != DENY),
     )
 
@@ -93,10 +100,7 @@ def _verdict(verdict: Verdict) -> Iterator[Part]:
         yield Items([Item(reason) for reason in verdict.reasons[1:]])
 
 
-def _parts(
-    planned: Planned, verdict: Verdict, limits: Limits, found: Findings, base: Answer
-) -> Iterator[Part]:
-    yield from _verdict(verdict)
+def _parts(planned: Planned, limits: Limits, found: Findings, base: Answer) -> Iterator[Part]:
     change = planned.preview.change
     if change.added or change.removed:
         yield Sentence(
@@ -135,12 +139,10 @@ def _moment(planned: Planned) -> Iterator[Item]:
 
 def _members(
     planned: Planned,
-    verdict: Verdict,
     limits: Limits,
     found: Findings,
     notes: Sequence[str],
 ) -> Members:
-    yield "gate", {"verdict": verdict.name, "reasons": list(verdict.reasons)}
     yield "plan_effects", [_effect_object(each) for each in planned.effects]
     moment = planned.moment
     yield (

@@ -13,7 +13,7 @@ from aclkit.model.semantics import BROKER, Semantics
 from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.patterns.match import reaches
 from aclkit.warehouse.acls_in_force import NAMES
-from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of, acl_sql, behind_acl
+from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 
@@ -39,12 +39,15 @@ class Lifetime:
 
 _LIVED: Final = tuple(field.name for field in fields(Lifetime) if field.name != "acl")
 
-LIFETIME_COLUMNS: Final = (*ACL_COLUMNS, *_LIVED)
-"""The columns of ``acl_history`` in the order in which ``lifetime_of`` takes them."""
+
+def lifetime_sql(rest: str) -> str:
+    """Return the SELECT of lifetimes, from the rest: FROM ``acl_history``, and so on."""
+    columns = (f"CAST({name} AS TIMESTAMP)" if name.endswith("_at") else name for name in _LIVED)
+    return acl_sql(rest, *columns)
 
 
 def lifetime_of(row: Sequence[Any]) -> Lifetime:
-    """Make a lifetime of a row of ``LIFETIME_COLUMNS``."""
+    """Make a lifetime of a row of ``lifetime_sql``."""
     return Lifetime(acl=acl_of(row), **dict(zip(_LIVED, behind_acl(row), strict=True)))
 
 
@@ -125,15 +128,7 @@ def _read(connection: Tables, which: str, values: list[str], offset: int | None)
     return list(map(lifetime_of, rows))
 
 
-_LIFETIMES: Final = acl_sql(
-    "FROM acl_history WHERE cluster_id = ? AND resource_type = ? ",
-    "added_offset",
-    "effective_offset",
-    "CAST(added_at AS TIMESTAMP)",
-    "added_by",
-    "removed_offset",
-    "CAST(removed_at AS TIMESTAMP)",
-)
+_LIFETIMES: Final = lifetime_sql("FROM acl_history WHERE cluster_id = ? AND resource_type = ? ")
 _REACHING: Final = (
     "AND (resource_name IN (?, '*') OR pattern_type = 'GLOB' "
     "OR (pattern_type <> 'LITERAL' AND starts_with(?, resource_name))) "

@@ -11,11 +11,10 @@ from aclkit.model.facts import LISTING, SNAPSHOT, WRITTEN
 from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.questions.query.as_of import Settings, draw_timeline
-from aclkit.questions.query.lifetimes import lifetime_of
+from aclkit.questions.query.lifetimes import lifetime_of, lifetime_sql
 from aclkit.questions.query.run_order import has_our_times, in_order, settings_in_order
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.past import ClusterPast, build_past
-from aclkit.warehouse.codecs import acl_sql
 from aclkit.warehouse.reader import Reader
 
 PAST_TABLES: Final = ("acl_log", "acl_history", "setting")
@@ -72,12 +71,4 @@ _SETTINGS: Final = (
 )
 _TIMES: Final = "SELECT DISTINCT fact, log_offset, CAST(log_time AS TIMESTAMP) FROM acl_log"
 _OTHERS: Final = "SELECT 1 FROM acl_log WHERE NOT (fact = ? OR source = ?) LIMIT 1"
-_LIVES: Final = acl_sql(
-    "FROM acl_history ORDER BY effective_offset, acl_id",
-    "added_offset",
-    "effective_offset",
-    "CAST(added_at AS TIMESTAMP)",
-    "added_by",
-    "removed_offset",
-    "CAST(removed_at AS TIMESTAMP)",
-)
+_LIVES: Final = lifetime_sql("FROM acl_history ORDER BY effective_offset, acl_id")
