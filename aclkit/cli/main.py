@@ -47,23 +47,13 @@ _SECTIONS: Final[Sections] = {
         "Change": "changes diff preview prove desired acls",
         "Audit": "audit assert tidy usage denials verify",
         "Run": "demo init doctor run replay materialize maintain jars completion help",
-        "Export": "export report serve alert",
+        "Share": "report serve alert export",
     }.items()
 }
-_SELDOM: Final = frozenset(
-    [
-        "verify",
-        "doctor",
-        "acls",
-        "replay",
-        "materialize",
-        "maintain",
-        "jars",
-        "completion",
-        "help",
-        "alert",
-    ]
-)
+_SELDOM: Final = frozenset([
+    "show", "prove", "desired", "acls", "verify", "doctor", "replay", "materialize", "maintain",
+    "jars", "completion", "help", "alert", "export",
+])  # fmt: skip
 """Commands that ``-h`` only names."""
 
 
@@ -108,7 +98,8 @@ class AclkitGroup(LazyGroup):
             for name in (name for name in places if name not in _SELDOM):
                 formatter.write(f"{lead:<7}{name:<10}{said[name]}\n")
                 lead = ""
-        formatter.write(f"{'More':<7}{' '.join(n for n in self._places if n in _SELDOM)}\n")
+        rest = " ".join(name for name in self._places if name in _SELDOM)
+        formatter.write(click.wrap_text(rest, 80, f"{'More':<7}", " " * 7) + "\n")
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 -- click's own signature
         """Run a command; an error of aclkit becomes one line on stderr and its exit code."""

@@ -29,7 +29,7 @@ def test_short_help_fits_a_screen_and_names_every_command():
     assert max(map(len, lines)) <= 80
     words = re.findall(r"[\w-]+", "\n".join(lines))
     assert [name for name in COMMANDS if " " not in name and name not in words] == []
-    for heading in ("Ask", "Change", "Audit", "Run", "Export"):
+    for heading in ("Ask", "Change", "Audit", "Run", "Share"):
         assert any(line.startswith(heading) for line in lines)
 
 
@@ -65,7 +65,7 @@ def test_whole_help_has_the_commands_in_groups_each_with_its_line():
     text = printed("--help")
     assert "..." not in text.partition("\nAsk:")[2]
     headings = re.findall(r"^([A-Z]\w+):$", text, re.MULTILINE)
-    assert headings == ["Options", "Ask", "Change", "Audit", "Run", "Export"]
+    assert headings == ["Options", "Ask", "Change", "Audit", "Run", "Share"]
 
 
 @pytest.mark.parametrize("words", [(), ("why",), ("prove", "no-more"), ("help",)])
