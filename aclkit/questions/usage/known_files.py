@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from aclkit.pipeline.sources import files
-from aclkit.questions.usage.log_file import DamagedLogError, LogStream, open_log
+from aclkit.questions.usage.log_file import LOOKED_AT, DamagedLogError, LogStream, open_log
 from aclkit.runtime.read_progress import NO_PROGRESS, ReadProgress
 
 LOG_FILE: Final = "log_file"
@@ -83,7 +83,7 @@ def look_at(path: str) -> LogFile:
         SurroundingsError: it cannot be read.
     """
     size = files.size_and_time(path)[0]
-    with open_log(path) as stream:
+    with open_log(path, most_ahead=LOOKED_AT) as stream:
         is_packed = stream.is_packed
         try:
             head = take_all(stream, HEAD)

@@ -55,11 +55,11 @@ def is_authorizer_log(path: str) -> bool:
     """Whether a line of an authorizer log stands at a file's beginning."""
     size = 0
     try:
-        for line in read_lines(path):
+        for line in read_lines(path, most_ahead=LOOKED_AT):
             if any(words in line for words in _WANTED):
                 return True
             size += len(line)
-            if size > _LOOKED_AT:
+            if size > LOOKED_AT:
                 break
     except DamagedLogError:
         return False
@@ -70,9 +70,11 @@ class DamagedLogError(Exception):
     """The compressed bytes end early or are none; what came before was read."""
 
 
-def read_lines(path: str, told: ReadProgress = NO_PROGRESS) -> Iterator[bytes]:
-    """Yield the lines of a file, plain or gzipped; see ``LogStream``."""
-    with open_log(path, told) as stream:
+def read_lines(
+    path: str, told: ReadProgress = NO_PROGRESS, most_ahead: int | None = None
+) -> Iterator[bytes]:
+    """Yield the lines of a file, plain or gzipped; see ``open_log`` and ``LogStream``."""
+    with open_log(path, told, most_ahead=most_ahead) as stream:
         yield from stream.lines()
 
 
@@ -85,10 +87,12 @@ class LogStream:
         at: where the next one begins.
     """
 
-    def __init__(self, raw: BinaryIO, told: ReadProgress, at: int) -> None:
+    def __init__(
+        self, raw: BinaryIO, told: ReadProgress, at: int, most_ahead: int | None = None
+    ) -> None:
         """Begin at a place of the content; ``raw`` is there already, unless it is gzipped."""
         self._counter = _Counter(raw, told)
-        buffered = io.BufferedReader(self._counter, _BUFFER)
+        buffered = io.BufferedReader(self._counter, most_ahead or _BUFFER)
         self.is_packed = at == 0 and buffered.peek(len(_GZIP))[: len(_GZIP)] == _GZIP
         packed = gzip.GzipFile(fileobj=buffered) if self.is_packed else None
         self._stream = cast(BinaryIO, packed or buffered)
@@ -145,14 +149,22 @@ class LogStream:
 
 
 @contextmanager
-def open_log(path: str, told: ReadProgress = NO_PROGRESS, at: int = 0) -> Iterator[LogStream]:
-    """Open a log file, plain or gzipped; ``at`` is a place of a plain one.
+def open_log(
+    path: str, told: ReadProgress = NO_PROGRESS, at: int = 0, most_ahead: int | None = None
+) -> Iterator[LogStream]:
+    """Open a log file, plain or gzipped.
+
+    Args:
+        path: the file.
+        told: what is read is reported to it.
+        at: a place of a plain file.
+        most_ahead: how many bytes are fetched at once, each time a request where it is in a bucket.
 
     Raises:
         SurroundingsError: the file cannot be read.
     """
     with files.open_stream(path, at) as raw:
-        yield LogStream(raw, told, at)
+        yield LogStream(raw, told, at, most_ahead)
 
 
 @contextmanager
@@ -205,5 +217,6 @@ _LOOK_EVERY: Final = 1 << 26
 _GZIP: Final = b"\x1f\x8b"
 _BUFFER: Final = 1 << 20
 _WANTED: Final = (PRINCIPAL_IS.encode(), b"Principal \\u003d ")
-_LOOKED_AT: Final = 1 << 16
 _LONGEST_LINE: Final = 8 * LONGEST
+LOOKED_AT: Final = 1 << 16
+"""How many bytes tell what a file is, about."""
