@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import click
 
 from aclkit.cli.context import Context, format_option, tell_state
@@ -12,9 +10,7 @@ from aclkit.cli.options import option
 from aclkit.errors import UsageError
 from aclkit.questions.denials.answer import denials_answer
 from aclkit.questions.denials.causes import PROBLEMS
-from aclkit.questions.denials.read import NEEDED, read_denials
-
-ACCESS_DAY: Final = "access_day"
+from aclkit.questions.denials.read import ACCESS_DAY, NEEDED, read_denials
 
 
 @command("denials")
@@ -53,5 +49,5 @@ def denials(context: Context, min_lines: int, *, only_new: bool, is_all: bool) -
         and (each.refused.is_new or not only_new)
     ]
     hidden = len([each for each in found if each.cause not in PROBLEMS])
-    note = f"{hidden:,} of listings, or allowed by now: --all" if hidden and not is_all else ""
-    context.write(denials_answer(shown, [note] if note else []))
+    notes = [f"--all shows {hidden:,} more: listings, or allowed by now."] if hidden else []
+    context.write(denials_answer(shown, [] if is_all else notes))

@@ -26,6 +26,15 @@ from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation
 from aclkit.model.findings import SEVERITIES, Finding, sort_findings
 from aclkit.model.resource import TYPE_OF_WORD
+from aclkit.questions.denials.answer import (
+    cause_heading,
+    denial_words,
+    mending_command,
+    reason_words,
+    summary,
+)
+from aclkit.questions.denials.causes import PROBLEMS
+from aclkit.questions.denials.read import ACCESS_DAY, read_denials
 from aclkit.questions.query.first_seen import first_seen
 from aclkit.warehouse.published import DAY
 
@@ -156,6 +165,29 @@ class Answers:
             **paged(rows, given),
         })  # fmt: skip
 
+    def denials(self, reading: Reading, given: Given) -> Page:
+        """Return the refused accesses that contain all words, by cause, and what to do."""
+        found = reading.snapshot.memory.kept(
+            ("denials", reading.cluster_id),
+            lambda: read_denials(reading.tables, reading.run),
+            lambda found: 20 * len(found),
+        )
+        words = given.get("words", "").lower().split()[:30]
+        kept = [
+            each
+            for each in found
+            if (each.cause in PROBLEMS or given.get("all"))
+            and all(word in denial_words(each.refused).lower() for word in words)
+        ]
+        return Page("denials", {
+            "has_log": ACCESS_DAY in reading.published.run.table_versions,
+            "summary": summary(kept),
+            "words": given.get("words", ""), "all": bool(given.get("all")),
+            "cause": cause_heading, "reason": reason_words, "command": mending_command,
+            "known": read_names(reading).whole,
+            **paged(kept, given),
+        })  # fmt: skip
+
     def preview(self, reading: Reading, given: Given) -> Page:
         """Return the form of an ACL, filled in as an address says."""
         return Page("preview", {**_form(given), "outcome": None})
@@ -210,6 +242,7 @@ PAGES: Final[Mapping[str, Handler]] = {
     "/history": _plain(history),
     "/findings": Answers.findings,
     "/changes": Answers.changes,
+    "/denials": Answers.denials,
     "/preview": Answers.preview,
 }
 """Path → what answers it."""

@@ -88,12 +88,24 @@ def reason_words(denial: Denial) -> str | None:
     return f"{words} allows it"
 
 
+def cause_heading(cause: str) -> str:
+    """Return the words for a cause."""
+    return _HEADINGS[cause]
+
+
+def mending_command(denial: Denial) -> str | None:
+    """Return the command, or else the ACL, that would allow it; None where nothing is wrong."""
+    if denial.least is None or denial.cause not in PROBLEMS:
+        return None
+    return kafka_acls_command(denial.least) or acl_words(denial.least)
+
+
 def _parts(denials: Sequence[Denial]) -> Iterator[Part]:
     yield Sentence(summary(denials), "bad" if _has_problems(denials) else "good")
     by_cause = grouped((each.cause, each) for each in denials)
     for cause in CAUSES:
         if found := by_cause.get(cause):
-            yield Heading(f"{_HEADINGS[cause]} ({len(found):,})")
+            yield Heading(f"{cause_heading(cause)} ({len(found):,})")
             yield Items([_item(each) for each in found])
 
 
@@ -109,8 +121,8 @@ def _has_problems(denials: Sequence[Denial]) -> bool:
 def _under(denial: Denial) -> Iterator[str]:
     if reason := reason_words(denial):
         yield reason
-    if denial.least is not None and denial.cause in PROBLEMS:
-        yield f"to allow it: {kafka_acls_command(denial.least) or acl_words(denial.least)}"
+    if mending := mending_command(denial):
+        yield f"to allow it: {mending}"
 
 
 def _since(first: datetime, last: datetime | None) -> str:

@@ -17,8 +17,11 @@ from aclkit.warehouse.reader import Tables, read_written
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.store import Store
 
+ACCESS_DAY: Final = "access_day"
+"""The table that aclkit usage writes."""
+
 NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
-    name: {} for name in ("access_day", "acl_history", "resource", "broker")
+    name: {} for name in (ACCESS_DAY, "acl_history", "resource", "broker")
 }
 """The tables that are asked, see ``duck.connect``."""
 
