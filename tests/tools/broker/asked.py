@@ -384,3 +384,8 @@ ASKED: Final = (
     _ask("ExpireDelegationToken", lambda n: request(
         "ExpireDelegationToken", hmac=n["hmac"], expiry_time_period_ms=3_600_000), ways=ANY),
 )  # fmt: skip
+
+
+def kind_named(title: str) -> Asked:
+    """Return the kind of request that a title names."""
+    return next(asked for asked in ASKED if asked.title == title)

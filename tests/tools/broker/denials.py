@@ -20,7 +20,7 @@ from aclkit.questions.denials.causes import (
     NO_NAME,
     REMOVED,
 )
-from tests.tools.broker.asked import ASKED, Asked, new_topic
+from tests.tools.broker.asked import kind_named, new_topic
 from tests.tools.broker.client import Client, connect
 from tests.tools.broker.messages import request
 from tests.tools.broker.running import SUPER_USERS, Difference, run_aclkit
@@ -65,14 +65,14 @@ class _Work:
         self.admin.delete([removed])
         for topic in topics - {"hidden"} | {"nowhere"}:
             self.until(topic, is_allowed=False)
-        self.app.send(_kind("Metadata").make({"topic": "hidden"}))
+        self.app.send(kind_named("Metadata").make({"topic": "hidden"}))
         self.admin.create([_acl("late")])
         self.until("late", is_allowed=True)
 
     def until(self, topic: str, *, is_allowed: bool) -> None:
         """Produce to a topic until the broker takes it, or refuses it."""
         end = time.monotonic() + _SECONDS
-        produce = _kind("Produce")
+        produce = kind_named("Produce")
         while produce.passed(self.app.send(produce.make({"topic": topic})), {}) is not is_allowed:
             if time.monotonic() > end:
                 wanted = "allows" if is_allowed else "refuses"
@@ -124,7 +124,3 @@ def _acl(topic: str, **other: str) -> Acl:
         "principal": _APP, "host": "*", "operation": "WRITE", "permission_type": "ALLOW",
     }  # fmt: skip
     return Acl(**(fields | other))
-
-
-def _kind(title: str) -> Asked:
-    return next(asked for asked in ASKED if asked.title == title)

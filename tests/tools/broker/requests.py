@@ -31,6 +31,7 @@ from tests.tools.broker.asked import (
     SPECIAL,
     Asked,
     consumer_heartbeat,
+    kind_named,
     new_topic,
     share_heartbeat,
     streams_heartbeat,
@@ -149,16 +150,18 @@ class _World:
         for name in _TOPICS:
             self._make_topic(name)
         for name in _GROUPS:
-            self._until_done(_kind("FindCoordinator of a group").make({"group": name}))
-            self._until_done(_kind("OffsetCommit").make({"group": name, "topic": "x"}))
+            self._until_done(kind_named("FindCoordinator of a group").make({"group": name}))
+            self._until_done(kind_named("OffsetCommit").make({"group": name, "topic": "x"}))
         for group, heartbeat in _JOINED.values():
-            self._until_done(_kind("FindCoordinator of a group").make({"group": group}))
+            self._until_done(kind_named("FindCoordinator of a group").make({"group": group}))
             self._join(group, heartbeat)
         shared = {"shared": _SHARED, "topic": _CONSUMED}
-        self._until_done(_kind("AlterShareGroupOffsets").make(shared))
+        self._until_done(kind_named("AlterShareGroupOffsets").make(shared))
         for name in _TXNS:
-            self._until_done(_kind("FindCoordinator of a transactional id").make({"txn": name}))
-            self._until_done(_kind(_WITH_ID).make({"txn": name}))
+            self._until_done(
+                kind_named("FindCoordinator of a transactional id").make({"txn": name})
+            )
+            self._until_done(kind_named(_WITH_ID).make({"txn": name}))
         for owner, client in self.clients.items():
             self.tokens.append(self._make_token(owner, client))
         acls = list(self._acls())
@@ -226,14 +229,14 @@ class _World:
         (made,) = self._until_done(
             request("CreateTopics", topics=[new_topic(name)], timeout_ms=5000, validate_only=False)
         ).topics
-        self._until_done(_kind("Metadata").make({"topic": name}))
+        self._until_done(kind_named("Metadata").make({"topic": name}))
         self.ids[name] = made.topic_id
         return made.topic_id
 
     def _join(self, group: str, heartbeat: Callable[[str, str, int], Any]) -> None:
         """Make a group with a member; a share group assigns a topic to one that comes again."""
         self._until_done(heartbeat(group, _CONSUMED, 0))
-        describe = _kind("ShareGroupDescribe").make({"sharers": group})
+        describe = kind_named("ShareGroupDescribe").make({"sharers": group})
         end = time.monotonic() + _MOST_SECONDS
         while heartbeat is share_heartbeat and _ASSIGNED not in str(self.admin.send(describe)):
             if time.monotonic() > end:
@@ -309,10 +312,6 @@ def _resource(resource_type: str, asked: Asked, names: Names) -> Resource:
         "USER": names["user"] if asked.title == "CreateDelegationToken" else names["owner"],
     }[resource_type]  # fmt: skip
     return Resource(resource_type, name)
-
-
-def _kind(title: str) -> Asked:
-    return next(asked for asked in ASKED if asked.title == title)
 
 
 _WITH_ID: Final = "InitProducerId with a transactional id"
