@@ -20,10 +20,10 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 
 .PHONY: help setup demo docs test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
 	bench-cold bench-scale broker-test cluster-test object-store-test container-test soak lint types \
-	imports check fmt lock build clean
+	imports check fmt lock build release-check clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Make .venv with everything in it, and fetch the jars; quick the second time
 	@echo "$(VENV) is ready"
@@ -115,6 +115,9 @@ build: $(READY) ## Make the wheel, and the same as a zip for spark-submit --py-f
 	@$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
 	@for wheel in dist/aclkit-*.whl; do cp "$$wheel" "$${wheel%-py3-none-any.whl}.zip"; done
 	@ls dist
+
+release-check: $(READY) ## Make a release of what is committed, twice, and try it with every Python (3 minutes)
+	@$(BIN)/python -m tests.tools.release
 
 clean: ## Remove what was built and cached; .venv stays
 	rm -rf dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
