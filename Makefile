@@ -20,7 +20,8 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 
 .PHONY: help setup demo docs test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
 	bench-cold bench-scale broker-test cluster-test object-store-test container-test soak lint types \
-	imports check fmt lock build release-check clean
+	imports check fmt lock build release-check \
+	deploy-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +86,9 @@ object-store-test: $(READY) ## Run commands on a bucket of this machine, with fa
 
 container-test: ## Install as the Dockerfile does, in a chroot, and run it as nobody (root; 15 minutes)
 	@timeout 2400 sh conf/ci/container_test.sh
+
+deploy-check: $(READY) ## Check conf/schedule with Airflow, kubeconform (needs Go) and Databricks' classes
+	@$(BIN)/python -m tests.tools.deploy
 
 soak: $(READY) ## Kill the nightly run at 20 random moments, and start it again (half an hour)
 	@$(BIN)/python -m tests.tools.soak --rounds 20
