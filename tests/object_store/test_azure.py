@@ -9,6 +9,8 @@ import itertools
 
 import pytest
 
+from aclkit.errors import UsageError
+from aclkit.runtime.reachable import require_reachable
 from aclkit.warehouse.location import Location
 from tests.nightly.test_nightly import FIRST_NIGHT, SECOND_NIGHT, Nights
 from tests.object_store.azure import ENV, PROGRAM, make_container, start_azurite
@@ -62,6 +64,19 @@ def test_nights_in_azure_leave_the_tables_of_a_local_disk(container, tmp_path):
     asked = [each.call(*OFTEN_ASKED) for each in (here, there)]
     assert asked[0].stdout == asked[1].stdout
     assert asked[0].exit_code == asked[1].exit_code == 0
+
+
+def test_a_container_that_answers_may_be_used_and_one_that_is_missing_is_named(container):
+    require_reachable(f"{container.uri}/acls")
+    missing = f"abfss://nowhere@{container.uri.partition('@')[2]}/acls"
+    with pytest.raises(UsageError, match="at the emulator of this machine: the bucket does not"):
+        require_reachable(missing)
+
+
+def test_credentials_that_azure_does_not_let_in_are_told(container, monkeypatch):
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", "bm9uZQ==")
+    with pytest.raises(UsageError, match="these credentials are not allowed to list it"):
+        require_reachable(f"{container.uri}/acls")
 
 
 def test_of_two_who_put_under_a_condition_one_succeeds_in_azure(container):
