@@ -1,6 +1,6 @@
 """``make deploy-check``: the examples of conf/schedule, as the tools that read them judge them.
 
-Airflow imports the DAGs. kubeconform holds the Kubernetes manifests against the API's schemas, and
+Airflow imports the DAGs. kubeconform compares the Kubernetes manifests with the API's schemas, and
 Databricks' own classes take the jobs of the bundle; both refuse a field that they do not know. Each
 tool is installed in an environment of its own below build/deploy, and a mistake that is put into
 what it reads has to be found too. The exit code is 1 where something is wrong or a tool is missing.
