@@ -17,7 +17,7 @@ from aclkit.audit.findings.settings import (
     SUPER_USERS_UNKNOWN,
 )
 from aclkit.model.acl import Acl
-from aclkit.model.findings import DRIFT, EVERY_NAME, INVENTORY, SEVERITIES
+from aclkit.model.findings import DRIFT, ENDS, EVERY_NAME, INVENTORY, SEVERITIES
 from aclkit.model.log_findings import (
     AUTHORIZER_LOG_MISMATCH,
     LOG_DIVERGED,
@@ -220,7 +220,7 @@ def test_a_resource_without_acl_is_open_to_everyone_until_an_acl_reaches_it():
 def test_every_kind_of_an_audit_has_a_planted_acl():
     planted = {case.kind for case in CASES} | {"open-to-everyone"}
     of_runs = BROKER_SETTINGS_DIFFER, READING_CHANGED, SUPER_USERS_UNKNOWN, CHANGED_BY_HAND
-    others = {kind.id for kind in (*OF_READINGS, *OF_LOGS, *of_runs)} | {*DRIFT}
+    others = {kind.id for kind in (*OF_READINGS, *OF_LOGS, *of_runs)} | {*DRIFT, *ENDS}
     assert planted == KINDS.keys() - others
 
 
