@@ -84,16 +84,19 @@ class AsOf:
     Attributes:
         time: when its run read the sources; None where the run did not record it.
         offset: the head of the cluster in that run, exclusive; None where it is not known.
+        of: which cluster this is, where an answer stands on two.
     """
 
     time: datetime | None
     offset: int | None
+    of: str = ""
 
     def __str__(self) -> str:
         """Write it as people read it."""
         time = None if self.time is None else f"{self.time:%Y-%m-%d %H:%M} UTC"
         offset = None if self.offset is None else f"offset {self.offset}"
-        return f"as of {', '.join(filter(None, (time, offset))) or 'an unknown time'}"
+        text = f"as of {', '.join(filter(None, (time, offset))) or 'an unknown time'}"
+        return f"{self.of} {text}" if self.of else text
 
     def is_older(self, most: timedelta) -> bool:
         """Whether its sources were read longer ago than that; unknown times are not."""
