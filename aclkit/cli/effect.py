@@ -101,7 +101,7 @@ def write_effect(
 @other_options
 @effect_options
 def diff(context: Context, start: str | None, end: str | None, other: Other, gate: Gate) -> None:
-    """Compare access at two points in time, or in two clusters.
+    """Compare access at two times, or in two clusters.
 
     \b
     Example:

@@ -15,8 +15,7 @@ from aclkit.cli.options import Text, gathered, option, parse_moment, together
 from aclkit.errors import UsageError
 from aclkit.questions.clusters.answer import clusters_answer
 from aclkit.questions.clusters.compare import compare_clusters
-from aclkit.questions.clusters.mapped_acls import Maps
-from aclkit.questions.clusters.name_map import NameMap, parse_principal_rule, parse_rule
+from aclkit.questions.clusters.mapped_acls import Maps, maps_of
 from aclkit.questions.clusters.read import read_cluster, told_apart
 from aclkit.rules.names.question import Budget
 from aclkit.warehouse.location import Location
@@ -59,18 +58,6 @@ class Other:
             UsageError: one is none, or they contradict each other.
         """
         return maps_of(self.name_rules, self.principal_rules)
-
-
-def maps_of(names: Sequence[str], principals: Sequence[str]) -> Maps:
-    """Read rules for names and for principals.
-
-    Raises:
-        UsageError: one is none, or they contradict each other.
-    """
-    return Maps(
-        names=NameMap.of(map(parse_rule, names)),
-        principals=NameMap.of(map(parse_principal_rule, principals)),
-    )
 
 
 other_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(

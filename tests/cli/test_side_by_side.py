@@ -198,3 +198,17 @@ def test_two_states_of_one_cluster_can_be_compared_by_the_same_way(same):
     found = run("--warehouse", same, "--cluster", "stage", "diff", "--with", "stage", "50", "100")
     first = found.stdout.splitlines()[0]
     assert first.startswith("stage at offset 100 allows the same as stage at offset 50.")
+
+
+def test_a_principal_that_the_other_cluster_does_not_know_is_marked(tmp_path):
+    new = acl("stage.x", principal="User:stage-new", acl_id="new")
+    path = build(tmp_path / "warehouse", {
+        "stage": ([*roles("stage"), new], topics("stage")),
+        "prod": (roles("prod"), topics("prod")),
+    })  # fmt: skip
+    assert "    prod does not know this principal" in compare(path).stdout.splitlines()
+
+
+def test_one_time_is_meant_for_both_clusters(same):
+    found = compare(same, "2026-11-21T13:00:00Z", code=2)
+    assert "The log has no times" in found.output

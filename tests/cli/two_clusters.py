@@ -56,9 +56,9 @@ def rows_of(cluster_id, acls, names, settings):
     }  # fmt: skip
 
 
-def build(path, clusters, **settings):
-    """Publish clusters, each with its ACLs and its topics; settings by cluster."""
-    tables = {}
+def build(path, clusters, more=None, **settings):
+    """Publish clusters, each with its ACLs and its topics; settings by cluster, more tables."""
+    tables = dict(more or {})
     for cluster_id, (acls, names) in clusters.items():
         known = settings.get(cluster_id, BrokerSettings())
         for table, rows in rows_of(cluster_id, list(acls), names, known).items():

@@ -11,7 +11,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, listed, number_of
 from aclkit.model.semantics_words import changed_settings
 from aclkit.model.unknown_settings import caveats_on_list
-from aclkit.questions.clusters.compare import (
+from aclkit.questions.clusters.difference import (
     AccessDifference,
     Cause,
     ClusterDifference,
@@ -32,26 +32,29 @@ _FEW: Final = 5
 _MOST_ACLS: Final = 3
 
 
-def clusters_answer(found: ClusterDifference, as_of: Sequence[AsOf] = ()) -> Answer:
+def clusters_answer(
+    found: ClusterDifference, as_of: Sequence[AsOf] = (), most: int | None = None
+) -> Answer:
     """Return what differs between two clusters.
 
     Args:
         found: the difference.
         as_of: which state of each cluster was compared.
+        most: how many differences people read of each kind; all if not given.
     """
     first, second = (cluster.label for cluster in found.clusters)
     return Answer(
         title=f"Clusters {first} and {second}",
         columns=COLUMNS,
         rows=_rows(found),
-        parts=lambda: _parts(found),
+        parts=lambda: _parts(found, most),
         besides=lambda: _besides(found),
         notes=tuple(dict.fromkeys(_notes(found))),
         json=lambda: _members(found, as_of),
     )
 
 
-def verdict(found: ClusterDifference) -> str:
+def clusters_sentence(found: ClusterDifference) -> str:
     """Write how many principals can do more or less in the second cluster.
 
     It is about access that does not depend on topics which only one of the two has.
@@ -122,19 +125,27 @@ def line_text(line: AccessDifference) -> str:
     return f"{who}: {operations} on {line.names} from {line.hosts}"
 
 
-def _parts(found: ClusterDifference) -> Iterator[Part]:
+def _parts(found: ClusterDifference, most: int | None) -> Iterator[Part]:
     is_good = found.is_known and not (found.has(GAINED) or found.has(LOST))
-    yield Sentence(verdict(found), "good" if is_good else "bad")
+    yield Sentence(clusters_sentence(found), "good" if is_good else "bad")
     if settings := list(setting_lines(found)):
         yield Heading("Settings differ", is_sub=True)
         yield Items([Item(line, "~") for line in settings])
     if found.shared:
         if settings or found.apart:
             yield Heading("Access differs", is_sub=True)
-        yield Items([_item(found, line) for line in found.shared])
+        yield from _lines(found, found.shared, most)
     if found.apart:
         yield Heading("Topics that only one cluster has", is_sub=True)
-        yield Items([_item(found, line) for line in found.apart])
+        yield from _lines(found, found.apart, most)
+
+
+def _lines(
+    found: ClusterDifference, lines: Sequence[AccessDifference], most: int | None
+) -> Iterator[Part]:
+    yield Items([_item(found, line) for line in lines[:most]])
+    if most is not None and len(lines) > most:
+        yield Sentence(f"… and {number_of(len(lines) - most, 'more difference')}.")
 
 
 def _item(found: ClusterDifference, line: AccessDifference) -> Item:
@@ -144,6 +155,9 @@ def _item(found: ClusterDifference, line: AccessDifference) -> Item:
     ]
     if line.only_in is not None:
         under.append(f"only {found.clusters[line.only_in].label} has this topic")
+    if (at := found.unknown_in(line)) is not None:
+        these = "this principal" if len(line.principals) == 1 else "these principals"
+        under.append(f"{found.clusters[at].label} does not know {these}")
     return Item(line_text(line), MARKS[line.kind], under)
 
 
@@ -152,7 +166,7 @@ def _because(cause: Cause) -> str:
 
 
 def _besides(found: ClusterDifference) -> Iterator[str]:
-    yield verdict(found)
+    yield clusters_sentence(found)
     yield from setting_lines(found)
 
 
@@ -203,9 +217,8 @@ def _rows(found: ClusterDifference) -> Iterator[Row]:
     for at, users in ((SECOND, found.supers[SECOND]), (FIRST, found.supers[FIRST])):
         for user in users:
             kind = WORDS[GAINED if at == SECOND else LOST]
-            found_in = ("super user", "no super user")
-            first, second = found_in[::-1] if at == SECOND else found_in
-            causes = (first, None, second, None)
+            second = at == SECOND
+            causes = (None if second else "ALLOWED", None, "ALLOWED" if second else None, None)
             yield (kind, user, "ANY", None, "every name", "any host", None, *causes, None)
     for line in (*found.shared, *found.apart):
         only_in = None if line.only_in is None else found.clusters[line.only_in].label
@@ -224,7 +237,7 @@ def _rows(found: ClusterDifference) -> Iterator[Row]:
 
 def _members(found: ClusterDifference, as_of: Sequence[AsOf]) -> Members:
     """Yield the members of one object of JSON."""
-    yield "verdict", verdict(found)
+    yield "verdict", clusters_sentence(found)
     yield "clusters", [cluster.label for cluster in found.clusters]
     yield "states", list(map(str, as_of))
     yield "more", len(found.who(GAINED))

@@ -8,10 +8,8 @@ reported as such, and is one of both for the comparison: it could do everything 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import chain
-from typing import Final, NamedTuple
+from dataclasses import replace
+from typing import Final
 
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl, Request
 from aclkit.model.groups import grouped
@@ -19,7 +17,13 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.phrases import few
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import Semantics
+from aclkit.questions.clusters.difference import (
+    AccessDifference,
+    Cause,
+    Cluster,
+    ClusterDifference,
+    topic_images,
+)
 from aclkit.questions.clusters.mapped_acls import FIRST, SECOND, AclMapper, Known, MappedAcls, Maps
 from aclkit.questions.preview.access_change import DecisionChange
 from aclkit.questions.preview.compare import compare as compare_known
@@ -28,144 +32,14 @@ from aclkit.questions.preview.state import Asked, Change, State
 from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.change_lines import ChangeLine, change_lines, hosts_words, where_words
 from aclkit.rules.names.classes import NameClass
-from aclkit.rules.names.compare import GAINED, LOST, Difference
+from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.region import openings, parties
-from aclkit.rules.names.rows import Rules, is_plain
+from aclkit.rules.names.rows import is_plain
 from aclkit.rules.patterns.match import LITERAL, PREFIXED
 
 MOST_REGIONS: Final = 200
 """For this many questions the names are listed; the others are shown by an example."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
-    """One of two clusters.
-
-    Attributes:
-        label: what it is called in the answer.
-        state: its ACLs and the settings of its brokers.
-        semantics: how its ACLs are read.
-        inventory: the names that it knows.
-        topics: the topics that exist; None if its source does not list topics.
-        versions: what its brokers are, in words.
-        authorizers: the authorizers that its brokers report.
-        notes: what is uncertain about it.
-    """
-
-    label: str
-    state: State
-    semantics: Semantics
-    inventory: Asked
-    topics: frozenset[str] | None = None
-    versions: str = ""
-    authorizers: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-class Cause(NamedTuple):
-    """What decides in one cluster, with its own ACL."""
-
-    decision: str
-    rule: str
-    acl: Acl | None
-
-
-class AccessDifference(NamedTuple):
-    """Operations that some principals can do in one of two clusters alone.
-
-    Attributes:
-        kind: ``gained`` is more in the second cluster, ``lost`` is less.
-        resource_type: of the names.
-        principals: who, as the second cluster calls them.
-        operations: which.
-        names: on which names, in words.
-        hosts: from where, in words.
-        example: one such request, under the names of the second cluster.
-        causes: what decides it in the first and in the second cluster.
-        only_in: the cluster in which alone the topic exists; None if that is not so.
-    """
-
-    kind: str
-    resource_type: str
-    principals: tuple[NameClass, ...]
-    operations: tuple[str, ...]
-    names: str
-    hosts: str
-    example: Request
-    causes: tuple[Cause, Cause]
-    only_in: int | None = None
-
-
-@dataclass(frozen=True)
-class ClusterDifference:
-    """What differs between two clusters.
-
-    Attributes:
-        clusters: both.
-        maps: the rules for names.
-        lines: what differs in access; first what is more in the second cluster.
-        difference: the proof for every name; None if only known names were compared.
-        budget: how much of the search limit it took.
-        inexact: ACLs of either cluster because of which only known names were compared.
-        supers: the super users of one cluster alone, by cluster.
-    """
-
-    clusters: tuple[Cluster, Cluster]
-    maps: Maps
-    lines: tuple[AccessDifference, ...]
-    difference: Difference | None
-    budget: Budget
-    inexact: tuple[Acl, ...]
-    supers: tuple[tuple[str, ...], tuple[str, ...]]
-
-    @property
-    def shared(self) -> tuple[AccessDifference, ...]:
-        """The differences that are not about a topic of one cluster alone."""
-        return tuple(line for line in self.lines if line.only_in is None)
-
-    @property
-    def apart(self) -> tuple[AccessDifference, ...]:
-        """The differences about topics of one cluster alone."""
-        return tuple(line for line in self.lines if line.only_in is not None)
-
-    def who(self, kind: str) -> set[str]:
-        """Return the principals, by a name each, that can do more or less in the second cluster."""
-        named = {each.name for line in self.shared if line.kind == kind for each in line.principals}
-        return named | set(self.supers[SECOND if kind == GAINED else FIRST])
-
-    def has(self, kind: str) -> bool:
-        """Whether access differs so, names of one cluster alone aside."""
-        return bool(self.who(kind))
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether known names alone were compared."""
-        return self.difference is None
-
-    @property
-    def is_known(self) -> bool:
-        """Whether nothing was left open by the search limit."""
-        return self.difference is None or self.difference.is_known
-
-    @cached_property
-    def only_topics(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-        """The topics that exist in one cluster alone, by its own names; None if unknown."""
-        known = [cluster.topics for cluster in self.clusters]
-        if None in known:
-            return None
-        images = [_topic_images(self.maps, self.clusters[at], at) for at in (FIRST, SECOND)]
-        first, second = (
-            tuple(sorted(own for image, own in images[at].items() if image not in images[1 - at]))
-            for at in (FIRST, SECOND)
-        )
-        return first, second
-
-    @cached_property
-    def without_counterpart(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The known principals and resources of each cluster that the rules leave out."""
-        first, second = (_left_out(self.maps, self.clusters[at], at) for at in (FIRST, SECOND))
-        return first, second
 
 
 def compare_clusters(
@@ -180,6 +54,9 @@ def compare_clusters(
         budget: the search limit.
     """
     budget = budget or Budget()
+    if first.label == second.label:
+        first = replace(first, label=f"{first.label} (first)")
+        second = replace(second, label=f"{second.label} (second)")
     clusters = first, second
     asked = _asked(clusters, maps)
     mapped = [_mapped(cluster, at, maps, asked) for at, cluster in enumerate(clusters)]
@@ -194,7 +71,7 @@ def compare_clusters(
         lines = teller.of_known_names()
     else:
         found = Comparison.of(change.rules_before, change.rules_after, budget)
-        difference, lines = found.difference, teller.of_every_name(found.difference, budget)
+        difference, lines = found.difference, teller.of_every_name(found, budget)
     return ClusterDifference(
         clusters=clusters,
         maps=maps,
@@ -297,6 +174,9 @@ def _denied(kind: str, pattern_type: str, name: str) -> Acl:
     return replace(acl, acl_id=f"no counterpart: {acl.binding!r}")
 
 
+_Deciders = tuple[Decider, Decider]
+
+
 class _Teller:
     """Writes what differs, with the names and the ACLs of both clusters."""
 
@@ -313,14 +193,15 @@ class _Teller:
         topics = [_topics(maps, cluster, at) for at, cluster in enumerate(clusters)]
         self._topics = topics if None not in topics else None
 
-    def of_every_name(self, difference: Difference, budget: Budget) -> list[AccessDifference]:
+    def of_every_name(self, comparison: Comparison, budget: Budget) -> list[AccessDifference]:
         """Return the lines of a proof."""
+        deciders = comparison.deciders if comparison.difference.changes else None
         # What tells which names these are may take as much again; it is no part of the proof.
         telling = Budget(per_question=budget.per_question, total=budget.total)
-        found = openings(difference, telling, MOST_REGIONS)
-        return [self._line(line) for line in change_lines(found)]
+        found = openings(comparison.difference, telling, MOST_REGIONS)
+        return [self._line(line, deciders) for line in change_lines(found)] if deciders else []
 
-    def _line(self, line: ChangeLine) -> AccessDifference:
+    def _line(self, line: ChangeLine, deciders: _Deciders) -> AccessDifference:
         party = line.party
         resource = Resource(line.resource_type, line.shortest)
         request = Request.of(
@@ -335,7 +216,7 @@ class _Teller:
             names=where_words(line, self._known.get(line.resource_type, ())),
             hosts=hosts_words(party.hosts),
             example=request,
-            causes=self._causes(request),
+            causes=self._causes(request, deciders),
             only_in=self._only_in(resource) if is_one else None,
         )
 
@@ -362,13 +243,15 @@ class _Teller:
             ((kind, resource_type, who, hosts, only_in, tuple(operations)), resource)
             for (kind, resource_type, who, hosts, only_in, resource), operations in lines.items()
         )
-        found = [self._known_line(key, resources) for key, resources in places.items()]
+        deciders = Decider.of(self._change.rules_before), Decider.of(self._change.rules_after)
+        found = [self._known_line(key, each, deciders) for key, each in places.items()]
         return sorted(found, key=lambda each: (each.kind != GAINED, each.principals[0].name))
 
     def _known_line(
         self,
         key: tuple[str, str, str, tuple[str, ...], int | None, tuple[str, ...]],
         resources: Sequence[Resource],
+        deciders: _Deciders,
     ) -> AccessDifference:
         kind, resource_type, who, hosts, only_in, operations = key
         request = Request.of(who, hosts[0], operations[0], resources[0])
@@ -382,18 +265,14 @@ class _Teller:
             names=few(str(resource) for resource in resources),
             hosts="any host" if is_any else few(hosts),
             example=request,
-            causes=self._causes(request),
+            causes=self._causes(request, deciders),
             only_in=only_in,
         )
 
-    @cached_property
-    def _deciders(self) -> tuple[Decider, Decider]:
-        return _decider(self._change.rules_before), _decider(self._change.rules_after)
-
-    def _causes(self, request: Request) -> tuple[Cause, Cause]:
+    def _causes(self, request: Request, deciders: _Deciders) -> tuple[Cause, Cause]:
         """Decide a request in both clusters, and name the ACLs as these have them."""
         causes = []
-        for decider, mapped in zip(self._deciders, self._mapped, strict=True):
+        for decider, mapped in zip(deciders, self._mapped, strict=True):
             ruling = decider.index.decide(request, decider.settings)
             original = mapped.originals.get(ruling.acl_id or "")
             causes.append(Cause(ruling.decision, ruling.rule, original))
@@ -407,10 +286,6 @@ class _Teller:
         return None if first == second else FIRST if first else SECOND
 
 
-def _decider(rules: Rules) -> Decider:
-    return Decider.of(rules)
-
-
 def _is_access(change: DecisionChange) -> bool:
     return change.kind in (GAINED, LOST)
 
@@ -419,20 +294,5 @@ def _one(name: str) -> NameClass:
     return NameClass(name, frozenset({tuple(name)}))
 
 
-def _topic_images(maps: Maps, cluster: Cluster, side: int) -> dict[str, str]:
-    """Return the topics that exist in a cluster, as the second calls them → as it does."""
-    owns = cluster.topics or ()
-    images = ((maps.resource(Resource("TOPIC", own), side), own) for own in owns)
-    return {image.resource_name: own for image, own in images if image is not None}
-
-
 def _topics(maps: Maps, cluster: Cluster, side: int) -> frozenset[str] | None:
-    return None if cluster.topics is None else frozenset(_topic_images(maps, cluster, side))
-
-
-def _left_out(maps: Maps, cluster: Cluster, side: int) -> tuple[str, ...]:
-    people: Iterable[str] = (
-        name for name in cluster.inventory.principals if maps.principal(name, side) is None
-    )
-    places = (str(r) for r in cluster.inventory.resources if maps.resource(r, side) is None)
-    return tuple(chain(people, places))
+    return None if cluster.topics is None else frozenset(topic_images(maps, cluster, side))

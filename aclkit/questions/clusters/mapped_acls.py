@@ -18,7 +18,13 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
-from aclkit.questions.clusters.name_map import EVERY_NAME_STAYS, NameMap, Rule
+from aclkit.questions.clusters.name_map import (
+    EVERY_NAME_STAYS,
+    NameMap,
+    Rule,
+    parse_principal_rule,
+    parse_rule,
+)
 from aclkit.rules.patterns.match import (
     GLOB,
     LITERAL,
@@ -61,6 +67,18 @@ class Maps:
     def principal(self, name: str, side: int) -> str | None:
         """Return a principal of a cluster as the second calls it; None without a counterpart."""
         return _image(self.principals, name, side)
+
+
+def maps_of(names: Iterable[str] = (), principals: Iterable[str] = ()) -> Maps:
+    """Read rules for names such as ``stage.=prod.``, and for principals.
+
+    Raises:
+        UsageError: a text is no rule, or rules contradict each other.
+    """
+    return Maps(
+        names=NameMap.of(map(parse_rule, names)),
+        principals=NameMap.of(map(parse_principal_rule, principals)),
+    )
 
 
 class Known(NamedTuple):
@@ -199,9 +217,10 @@ def _starts(
     for rule in names.rules:
         own = rule[side]
         if start.startswith(own):
-            image = rule.theirs + start[len(own) :]
-            if not names.is_within(image, rule):
+            rest = start[len(own) :]
+            if not names.is_of(rule, rest):
                 continue
+            image = rule.theirs + rest
             if not all(
                 _is_met(below, image, start, side, is_whole=is_whole) for below in names.below(rule)
             ):

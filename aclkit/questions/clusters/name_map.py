@@ -97,12 +97,17 @@ class NameMap:
         return other if self._longest(other, 1 - side) is rule else None
 
     def _longest(self, name: str, side: int) -> Rule | None:
-        fitting = (rule for rule in self.rules if name.startswith(rule[side]))
-        return max(fitting, key=lambda rule: len(rule[side]), default=None)
+        found: Rule | None = None
+        for rule in self.rules:
+            if name.startswith(rule[side]) and (
+                found is None or len(rule[side]) > len(found[side])
+            ):
+                found = rule
+        return found
 
-    def is_within(self, prefix: str, rule: Rule) -> bool:
-        """Whether names of the second cluster with a prefix are those of a rule, or fewer."""
-        return self._longest(prefix, 1) is rule
+    def is_of(self, rule: Rule, rest: str) -> bool:
+        """Whether no longer rule decides about what begins with a rule's sides and a rest."""
+        return all(self._longest(rule[side] + rest, side) is rule for side in (0, 1))
 
     def below(self, rule: Rule) -> list[Rule]:
         """Return the rules about a part of the names that another one makes."""
@@ -117,7 +122,7 @@ class NameMap:
             for longer in self.rules:
                 if longer is not rule and longer.ours.startswith(rule.ours):
                     prefix = rule.theirs + longer.ours[len(rule.ours) :]
-                    if self.is_within(prefix, rule):
+                    if self._longest(prefix, 1) is rule:
                         yield prefix
 
     def splits(self) -> Iterator[str]:

@@ -10,7 +10,7 @@ from aclkit.model.broker_settings import AUTHORIZER
 from aclkit.model.brokers import NOT_TOLD, level_name
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
-from aclkit.questions.clusters.compare import Cluster
+from aclkit.questions.clusters.difference import Cluster
 from aclkit.questions.preview.read import base_of
 from aclkit.questions.preview.state import State
 from aclkit.questions.query.as_of import PAST, find_moment, note_on_hole, read_timeline

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from aclkit.errors import UsageError
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042
+from aclkit.questions.clusters.answer import clusters_sentence, setting_lines
 from aclkit.questions.clusters.compare import compare_clusters
 from aclkit.questions.clusters.mapped_acls import FIRST, SECOND, Maps
 from aclkit.questions.clusters.name_map import NameMap, Rule
 from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.question import Budget
 from tests import strategies as small
 from tests.factories import acl
 from tests.questions.clusters.world import STAGE_TO_PROD, cluster, decision, grants, maps
@@ -241,3 +243,62 @@ def test_every_name_may_get_a_beginning():
     found = compare_clusters(one, two, maps("=prod."))
     assert found.lines == ()
     assert found.difference.is_known
+
+
+def test_a_principal_that_one_cluster_alone_knows_is_marked():
+    mine = grants(("User:stage-a", "READ", "stage.b"), ("User:stage-c", "READ", "x"))
+    one = cluster("stage", mine, principals=["User:stage-a", "User:stage-c"])
+    two = cluster("prod", principals=["User:prod-a"])
+    found = compare_clusters(one, two, STAGE_TO_PROD)
+    marks = {line.principals[0].name: found.unknown_in(line) for line in found.lines}
+    assert marks == {"User:prod-a": None, "User:prod-c": SECOND}
+
+
+def test_two_clusters_of_one_name_are_told_apart():
+    found = compare_clusters(cluster("a"), cluster("a"), maps())
+    assert [each.label for each in found.clusters] == ["a (first)", "a (second)"]
+
+
+def test_a_search_limit_leaves_the_answer_open():
+    hard = [acl(f"*{letter}????????", pattern_type="GLOB", acl_id=letter) for letter in "ab"]
+    found = compare_clusters(
+        cluster("a", hard[:1], semantics=KIP_1042), cluster("b", hard, semantics=KIP_1042), maps(),
+        Budget(per_question=10),
+    )  # fmt: skip
+    assert not found.is_known
+    assert "the search limit was reached" in clusters_sentence(found)
+
+
+def test_settings_that_differ_are_each_a_line():
+    one = cluster("a", versions="1 broker up to metadata.version 27 (4.1-IV1)", authorizers=["A"])
+    two = cluster("b", versions="1 broker up to metadata.version 32 (4.4-IV1)", authorizers=["B"],
+                  allow_everyone=True, semantics=KIP_1042, super_users=["User:root"])  # fmt: skip
+    lines = list(setting_lines(compare_clusters(one, two, maps())))
+    starts = [
+        "User:root is a super user in b only, not in a.",
+        "allow.everyone.if.no.acl.found is false in a.",
+        "allow.everyone.if.no.acl.found is true in b.",
+        "ACLs are read differently in b: ",
+        "a has authorizer A.",
+        "b has authorizer B.",
+        "Brokers differ: a has 1 broker up to metadata.version 27 (4.1-IV1); b has ",
+    ]
+    assert len(lines) == len(starts)
+    assert all(line.startswith(start) for line, start in zip(lines, starts, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "sentence"),
+    [
+        ([], [("User:a", "READ", "t"), ("User:b", "READ", "t")],
+         "2 principals can do more in b than in a."),
+        ([("User:a", "READ", "t")], [("User:b", "READ", "t")],
+         "1 principal can do more in b than in a, 1 less."),
+        ([("User:a", "READ", "t")], [("User:a", "WRITE", "t")],
+         "1 principal can do some more and some less in b than in a."),
+        ([], [], "b allows the same as a. Proven for every name."),
+    ],
+)  # fmt: skip
+def test_the_first_sentence_counts_principals(mine, theirs, sentence):
+    found = compare_clusters(cluster("a", grants(*mine)), cluster("b", grants(*theirs)), maps())
+    assert clusters_sentence(found) == sentence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, BrokerSettings
-from aclkit.questions.clusters.compare import Cluster
+from aclkit.questions.clusters.difference import Cluster
 from aclkit.questions.clusters.mapped_acls import Maps
 from aclkit.questions.clusters.name_map import NameMap, parse_principal_rule, parse_rule
 from aclkit.questions.preview.state import Asked, State
