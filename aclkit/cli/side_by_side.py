@@ -108,12 +108,11 @@ def write_side_by_side(
     at = _moments(moments)
     warehouse = context.asked_warehouse()
     theirs = other.other_warehouse or warehouse
-    if other.other_warehouse is None and other.other == context.cluster and at[0] == at[1]:
-        raise UsageError(f"--with {other.other!r} is the cluster itself. Name another one.")
     if other.other_warehouse is not None:
         context.reach(Location(theirs))
     first, second = told_apart(
-        read_cluster(warehouse, context.cluster, at[0]), read_cluster(theirs, other.other, at[1])
+        read_cluster(warehouse, context.cluster, at[0]),
+        read_cluster(theirs, other.other, at[1], "--with"),
     )
     context.standing = [first.as_of, second.as_of]
     found = compare_clusters(first.cluster, second.cluster, maps, budget)

@@ -143,8 +143,13 @@ def open_warehouse(path: str | None) -> Published:
     return Published(place=place, standing=standing, job_run=table)
 
 
-def resolve_cluster(published: Published, given: str | None) -> str:
+def resolve_cluster(published: Published, given: str | None, option: str = "--cluster") -> str:
     """Return the cluster that is asked about: the given one, or the only one there is.
+
+    Args:
+        published: the warehouse.
+        given: the cluster that was named.
+        option: by which option one is named.
 
     Raises:
         UsageError: the warehouse does not know it, or has several and none was given.
@@ -152,7 +157,7 @@ def resolve_cluster(published: Published, given: str | None) -> str:
     known = ", ".join(published.clusters)
     if given is None:
         if len(published.clusters) > 1:
-            raise UsageError(f"{published.place} has several clusters. Pass one: --cluster {known}")
+            raise UsageError(f"{published.place} has several clusters. Pass one: {option} {known}")
         return published.clusters[0]
     if given not in published.clusters:
         raise UsageError(f"Cluster {given!r} is not in {published.place}, which has: {known}")

@@ -45,7 +45,10 @@ def compare(path, *more, maps=MAPS, code=0):
 
 
 def test_two_clusters_with_the_same_roles_are_the_same_for_every_name(same):
-    assert compare(same).stdout == "prod allows the same as stage. Proven for every name.\n"
+    assert (
+        compare(same).stdout
+        == "prod allows the same as stage. Proven for every name that has a counterpart.\n"
+    )
 
 
 def test_one_hole_in_two_clusters_with_the_same_roles_is_one_line(holed):
@@ -129,7 +132,9 @@ def test_a_topic_that_only_one_cluster_has_is_told_apart(tmp_path):
     )  # fmt: skip
     found = compare(path, "--fail-on", "any")
     lines = found.stdout.splitlines()
-    assert lines[0] == "prod allows the same as stage. Proven for every name."
+    assert (
+        lines[0] == "prod allows the same as stage. Proven for every name that has a counterpart."
+    )
     assert "Topics that only one cluster has" in lines
     assert "+ User:prod-mail: READ, DESCRIBE on topic prod.new from any host" in lines
     assert "Only prod has 1 topic: prod.new." in found.output
@@ -182,7 +187,7 @@ def test_hostile_names_stay_names(tmp_path):
             ),
             "is not in",
         ),
-        (("--with", "stage"), "is the cluster itself"),
+        (("--with", "stage"), "compared with itself"),
         (("--with", "prod", "7"), "each has its own log"),
         (("--map", "a=b"), "--with CLUSTER"),
         (("7",), "Pass FROM and TO"),
@@ -197,7 +202,9 @@ def test_what_makes_no_sense_is_a_usage_error(same, arguments, reason):
 def test_two_states_of_one_cluster_can_be_compared_by_the_same_way(same):
     found = run("--warehouse", same, "--cluster", "stage", "diff", "--with", "stage", "50", "100")
     first = found.stdout.splitlines()[0]
-    assert first.startswith("stage at offset 100 allows the same as stage at offset 50.")
+    assert first.startswith(
+        "stage at offset 100 allows the same as stage at offset 50. Proven for every name."
+    )
 
 
 def test_a_principal_that_the_other_cluster_does_not_know_is_marked(tmp_path):
@@ -212,3 +219,9 @@ def test_a_principal_that_the_other_cluster_does_not_know_is_marked(tmp_path):
 def test_one_time_is_meant_for_both_clusters(same):
     found = compare(same, "2026-11-21T13:00:00Z", code=2)
     assert "The log has no times" in found.output
+
+
+def test_of_several_clusters_of_the_other_warehouse_one_is_to_be_named(same, holed):
+    out = run("--warehouse", same, "--cluster", "stage", "diff", "--with-warehouse", holed,
+              code=2).output  # fmt: skip
+    assert "Pass one: --with prod, stage" in out

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Final
 
 from aclkit.answer.document import Answer, Heading, Item, Items, Members, Part, Row, Sentence
 from aclkit.model.acl_words import acl_words, operations_words
 from aclkit.model.groups import grouped
-from aclkit.model.phrases import few, listed, number_of
+from aclkit.model.phrases import capitalized, few, listed, number_of
 from aclkit.model.semantics_words import changed_settings
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.clusters.difference import (
@@ -61,16 +61,21 @@ def clusters_sentence(found: ClusterDifference) -> str:
     """
     first, second = (cluster.label for cluster in found.clusters)
     more, less = found.who(GAINED), found.who(LOST)
-    both, counts = more & less, []
-    if more - both:
-        counts.append(f"{number_of(len(more - both), 'principal')} can do more")
-    if less - both:
-        counts.append(f"{number_of(len(less - both), 'principal')} can do less")
-    if both:
-        counts.append(f"{number_of(len(both), 'principal')} can do some more and some less")
+    counts = [
+        (_who(found, who), what)
+        for who, what in (
+            (more - less, "more"),
+            (less - more, "less"),
+            (more & less, "some more and some less"),
+        )
+        if who
+    ]
     if counts:
-        begin, *rest = counts
-        text = ", ".join([f"{begin} in {second} than in {first}", *(_short(r) for r in rest)]) + "."
+        (who, what), *rest = counts
+        who = capitalized(who)
+        others = [f"{each.removesuffix(' principals').removesuffix(' principal')} {more_or_less}"
+                  for each, more_or_less in rest]  # fmt: skip
+        text = ", ".join([f"{who} can do {what} in {second} than in {first}", *others]) + "."
         return text if found.is_known else f"{text} {_LEFT_OPEN}"
     if not found.is_known:
         return f"No difference was found. {_LEFT_OPEN}"
@@ -80,13 +85,23 @@ def clusters_sentence(found: ClusterDifference) -> str:
 _LEFT_OPEN: Final = "More may differ: the search limit was reached."
 
 
-def _short(words: str) -> str:
-    """Leave out what the first of several counts has written already."""
-    return words.replace(" principals", "").replace(" principal", "").replace(" can do", "")
+def _who(found: ClusterDifference, names: Set[str]) -> str:
+    """Write how many principals these are; what stands for all others is not counted as one."""
+    named = names & found.named
+    if named == names:
+        return number_of(len(named), "principal")
+    if not named:
+        return "any principal that no ACL names"
+    return f"{number_of(len(named), 'principal')} and any other one"
 
 
 def _scope(found: ClusterDifference) -> str:
-    return "Only known names were compared." if found.is_partial else "Proven for every name."
+    if found.is_partial:
+        return "Only known names were compared."
+    return "Proven for every name." if found.maps.are_same else _PROVEN
+
+
+_PROVEN: Final = "Proven for every name that has a counterpart."
 
 
 def setting_lines(found: ClusterDifference) -> Iterator[str]:

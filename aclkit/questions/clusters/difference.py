@@ -114,6 +114,12 @@ class ClusterDifference:
         named = {each.name for line in self.shared if line.kind == kind for each in line.principals}
         return named | set(self.supers[SECOND if kind == GAINED else FIRST])
 
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Those of ``who`` that are one principal; another name stands for all others."""
+        lines = (each for line in self.shared for each in line.principals)
+        return frozenset(chain((e.name for e in lines if e.is_single), *self.supers))
+
     def has(self, kind: str) -> bool:
         """Whether access differs so, names of one cluster alone aside."""
         return bool(self.who(kind))

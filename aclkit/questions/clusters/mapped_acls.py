@@ -52,6 +52,11 @@ class Maps:
     names: NameMap = EVERY_NAME_STAYS
     principals: NameMap = EVERY_NAME_STAYS
 
+    @property
+    def are_same(self) -> bool:
+        """Whether every name is its own counterpart."""
+        return self.names.is_same and self.principals.is_same
+
     def of_type(self, resource_type: str) -> NameMap:
         """Return the rules for names of a type; the cluster has one name, users are principals."""
         if resource_type == "CLUSTER":

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from aclkit.errors import UsageError
 from aclkit.model.broker_settings import AUTHORIZER
 from aclkit.model.brokers import NOT_TOLD, level_name
 from aclkit.model.groups import grouped
@@ -51,16 +52,25 @@ class ReadCluster:
 
 
 def read_cluster(
-    warehouse: str | None, cluster: str | None, at: int | datetime | None = None
+    warehouse: str | None,
+    cluster: str | None,
+    at: int | datetime | None = None,
+    option: str = "--cluster",
 ) -> ReadCluster:
     """Read a cluster's published state, or what held at an offset or a time.
+
+    Args:
+        warehouse: where it is.
+        cluster: its id; None is the only one of the warehouse.
+        at: the moment; None is what is published.
+        option: by which option a command names it.
 
     Raises:
         UsageError: no warehouse, no such cluster, nothing was decided yet, or what held then is
             not known.
     """
     with open_tables(warehouse, PAST) as (published, connection):
-        run = deciding_run(published, resolve_cluster(published, cluster))
+        run = deciding_run(published, resolve_cluster(published, cluster, option))
         return cluster_of(connection, published, run, at)
 
 
@@ -96,7 +106,16 @@ def cluster_of(
 
 
 def told_apart(first: ReadCluster, second: ReadCluster) -> tuple[ReadCluster, ReadCluster]:
-    """Return two clusters with labels that tell them apart: by moment or warehouse if need be."""
+    """Return two clusters with labels that tell them apart: by moment or warehouse if need be.
+
+    Raises:
+        UsageError: both are one and the same state.
+    """
+    if (first.place, first.as_of) == (second.place, second.as_of):
+        raise UsageError(
+            f"{first.cluster.label!r} would be compared with itself. Name another cluster, or "
+            "pass two offsets."
+        )
     if first.cluster.label != second.cluster.label:
         return first, second
     is_alike = first.place == second.place

@@ -296,6 +296,10 @@ def test_settings_that_differ_are_each_a_line():
          "1 principal can do more in b than in a, 1 less."),
         ([("User:a", "READ", "t")], [("User:a", "WRITE", "t")],
          "1 principal can do some more and some less in b than in a."),
+        ([], [("User:*", "READ", "t")],
+         "Any principal that no ACL names can do more in b than in a."),
+        ([("User:a", "READ", "t")], [("User:*", "READ", "*")],
+         "1 principal and any other one can do more in b than in a."),
         ([], [], "b allows the same as a. Proven for every name."),
     ],
 )  # fmt: skip
