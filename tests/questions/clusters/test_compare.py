@@ -66,7 +66,7 @@ def brute(one, two, found):
     return kinds
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(worlds())
 def test_what_the_pure_rule_decides_differently_is_found(world):
     one, two, found = world
@@ -74,7 +74,7 @@ def test_what_the_pure_rule_decides_differently_is_found(world):
     assert brute(one, two, found) <= {kind for kind in (GAINED, LOST) if difference.has(kind)}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(worlds())
 def test_what_is_found_the_pure_rule_decides_differently(world):
     one, two, found = world
@@ -306,3 +306,27 @@ def test_settings_that_differ_are_each_a_line():
 def test_the_first_sentence_counts_principals(mine, theirs, sentence):
     found = compare_clusters(cluster("a", grants(*mine)), cluster("b", grants(*theirs)), maps())
     assert clusters_sentence(found) == sentence
+
+
+def test_the_cluster_keeps_its_name_and_users_follow_the_rules_for_principals():
+    one, two = (
+        cluster(label, [
+            acl("kafka-cluster", resource_type="CLUSTER", operation="CREATE", acl_id="1"),
+            acl(f"User:{label}-", resource_type="USER", pattern_type="PREFIXED",
+                operation="CREATE_TOKENS", acl_id="2"),
+        ])
+        for label in ("stage", "prod")
+    )  # fmt: skip
+    found = compare_clusters(one, two, maps("=prod.", principals=["User:stage-=User:prod-"]))
+    assert found.lines == ()
+    assert found.difference.is_known
+
+
+def test_an_acl_for_principals_that_are_not_known_still_takes_the_default():
+    glob = [acl("t", principal="User:*-etl", acl_id="1")]
+    rules_ = maps(principals=["User:stage-=User:prod-"])
+    one = cluster("stage", glob, semantics=KIP_1042, topics=["t"], allow_everyone=True)
+    two = cluster("prod", semantics=KIP_1042, principals=["User:a"], allow_everyone=True)
+    found = compare_clusters(one, two, rules_)
+    assert found.is_partial
+    assert found.who(GAINED) == {"User:a"}
