@@ -13,6 +13,10 @@ from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.filter import AclBindingFilter
 from aclkit.model.resource import Resource
 from aclkit.pipeline.inventory.attribute_table import AttributeTableBuilder
+from aclkit.questions.clusters.answer import clusters_sentence
+from aclkit.questions.clusters.compare import compare_clusters
+from aclkit.questions.clusters.mapped_acls import maps_of
+from aclkit.questions.clusters.read import read_cluster
 from aclkit.questions.preview.preview import preview
 from aclkit.questions.preview.read import read_base, read_past
 from aclkit.questions.preview.state import Change, State
@@ -53,17 +57,21 @@ __all__ = [
     "ServerInfo",
     "State",
     "X500Builder",
+    "clusters_sentence",
+    "compare_clusters",
     "connect",
     "decide_outside",
     "explain_why",
     "fetch",
     "history_rows",
     "history_sentence",
+    "maps_of",
     "open_warehouse",
     "over_warehouse",
     "preview",
     "preview_topics",
     "read_base",
+    "read_cluster",
     "read_history",
     "read_past",
     "run_sql",

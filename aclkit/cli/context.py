@@ -86,7 +86,7 @@ class Context:
             )
         if to_write:
             place.require_writable()
-        self._reach(place)
+        self.reach(place)
         return place.text
 
     def asked_warehouse(self) -> str:
@@ -97,7 +97,7 @@ class Context:
         """
         if (warehouse := self.find_warehouse()) is None:
             raise none_named()
-        self._reach(Location(warehouse))
+        self.reach(Location(warehouse))
         return warehouse
 
     def find_warehouse(self) -> str | None:
@@ -109,7 +109,7 @@ class Context:
             tell(found.words)
         return self.warehouse
 
-    def _reach(self, place: Location) -> None:
+    def reach(self, place: Location) -> None:
         """Insist once that an object store answers: who reads it would try for minutes."""
         if place.is_remote and not self.is_reached:
             from aclkit.runtime.reachable import require_reachable

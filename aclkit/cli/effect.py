@@ -15,6 +15,8 @@ from aclkit.cli.context import Context, format_option, retired_engine_option
 from aclkit.cli.help import command
 from aclkit.cli.options import gathered, option, parse_moment, together
 from aclkit.cli.output import tell, tell_all
+from aclkit.cli.side_by_side import Other, other_options, write_side_by_side
+from aclkit.errors import UsageError
 from aclkit.questions.preview.answer import preview_answer
 from aclkit.questions.preview.globs import first_glob_note
 from aclkit.questions.preview.preview import preview as preview_change
@@ -33,6 +35,13 @@ class Gate:
 
     fail_on: str | None
     budget: Budget
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of change that make the exit code 1."""
+        if self.fail_on == ANY:
+            return GAINED, LOST
+        return () if self.fail_on is None else (self.fail_on,)
 
 
 effect_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
@@ -82,29 +91,40 @@ def write_effect(
         context.write(preview_answer(preview, title, tense))
     finally:
         gc.enable()
-    kinds = (GAINED, LOST) if gate.fail_on == ANY else (gate.fail_on,) if gate.fail_on else ()
-    if any(preview.has(kind) for kind in kinds) or (kinds and not preview.is_known):
+    if any(map(preview.has, gate.kinds)) or (gate.kinds and not preview.is_known):
         click.get_current_context().exit(1)
 
 
 @command("diff")
-@click.argument("start", metavar="FROM")
-@click.argument("end", metavar="TO")
+@click.argument("start", metavar="[FROM]", required=False)
+@click.argument("end", metavar="[TO]", required=False)
+@other_options
 @effect_options
-def diff(context: Context, start: str, end: str, gate: Gate) -> None:
-    """Compare access at two points in time.
+def diff(context: Context, start: str | None, end: str | None, other: Other, gate: Gate) -> None:
+    """Compare access at two times, or in two clusters.
 
     \b
     Example:
       aclkit diff 900 1020
       aclkit diff 2026-11-20T00:00:00Z 2026-11-21T00:00:00Z --format markdown
+      aclkit diff --cluster stage --with prod --map stage.=prod.
 
     FROM and TO are log offsets or ISO 8601 times (UTC without a zone). The state at an offset
     includes all records before it. Each state is decided with the broker settings of its time, for
     the names that the newest run knows.
+
+    With --with, two clusters are compared: the newest run of each, or both at the time FROM, or
+    the first at FROM and the other at TO. "Gained" is then what the other cluster allows in
+    addition. Topics that only one cluster has are listed apart, and no --fail-on counts them.
     """
-    moments = parse_moment(start), parse_moment(end)
-    past = read_past(context.asked_warehouse(), context.cluster, *moments)
+    moments = [each for each in (start, end) if each is not None]
+    if other.is_given:
+        write_side_by_side(context, other, moments, gate.budget, gate.kinds)
+        return
+    if len(moments) != _BOTH:
+        raise UsageError("Pass FROM and TO: two offsets or times. Or pass --with CLUSTER.")
+    then, now = map(parse_moment, moments)
+    past = read_past(context.asked_warehouse(), context.cluster, then, now)
     context.stand_on(past.base.published, past.base.run)
     tell_all(past.notes)
     before, after = past.offsets
@@ -113,3 +133,6 @@ def diff(context: Context, start: str, end: str, gate: Gate) -> None:
         tell("The settings of the brokers differ too.")
     tell_first_glob(past.change)
     write_effect(context, past.change, past.base.inventory, title, gate, PAST)
+
+
+_BOTH: Final = 2

@@ -84,16 +84,19 @@ class AsOf:
     Attributes:
         time: when its run read the sources; None where the run did not record it.
         offset: the head of the cluster in that run, exclusive; None where it is not known.
+        of: which cluster this is, where an answer stands on two.
     """
 
     time: datetime | None
     offset: int | None
+    of: str = ""
 
     def __str__(self) -> str:
         """Write it as people read it."""
         time = None if self.time is None else f"{self.time:%Y-%m-%d %H:%M} UTC"
         offset = None if self.offset is None else f"offset {self.offset}"
-        return f"as of {', '.join(filter(None, (time, offset))) or 'an unknown time'}"
+        text = f"as of {', '.join(filter(None, (time, offset))) or 'an unknown time'}"
+        return f"{self.of} {text}" if self.of else text
 
     def is_older(self, most: timedelta) -> bool:
         """Whether its sources were read longer ago than that; unknown times are not."""
@@ -140,8 +143,13 @@ def open_warehouse(path: str | None) -> Published:
     return Published(place=place, standing=standing, job_run=table)
 
 
-def resolve_cluster(published: Published, given: str | None) -> str:
+def resolve_cluster(published: Published, given: str | None, option: str = "--cluster") -> str:
     """Return the cluster that is asked about: the given one, or the only one there is.
+
+    Args:
+        published: the warehouse.
+        given: the cluster that was named.
+        option: by which option one is named.
 
     Raises:
         UsageError: the warehouse does not know it, or has several and none was given.
@@ -149,7 +157,7 @@ def resolve_cluster(published: Published, given: str | None) -> str:
     known = ", ".join(published.clusters)
     if given is None:
         if len(published.clusters) > 1:
-            raise UsageError(f"{published.place} has several clusters. Pass one: --cluster {known}")
+            raise UsageError(f"{published.place} has several clusters. Pass one: {option} {known}")
         return published.clusters[0]
     if given not in published.clusters:
         raise UsageError(f"Cluster {given!r} is not in {published.place}, which has: {known}")

@@ -68,6 +68,7 @@ QUESTIONS = {
         "diff 5 100",
     ],
     "preview-apply": ["preview apply {after}"],
+    "clusters": ["diff --with c1 --with-warehouse {warehouse}"],
     "denials": ["denials --all"],
     "desired-show": ["desired show {before} {after}"],
     "preview-add-topic": ["preview add-topic pay-new payments"],

@@ -16,6 +16,7 @@ from aclkit.audit.reports.gather_principals import acls_behind, gather_principal
 from aclkit.audit.reports.heat import heat_tables
 from aclkit.audit.reports.words import cause_words, verdict
 from aclkit.audit.serve.accesses import graph, what_can, who_can
+from aclkit.audit.serve.clusters import side_by_side
 from aclkit.audit.serve.drawings import heat_json, read_heat
 from aclkit.audit.serve.finder import Names, find, read_names
 from aclkit.audit.serve.form import ACTIONS, FIELDS, PATTERNS, PERMISSIONS, outcome_of
@@ -244,5 +245,6 @@ PAGES: Final[Mapping[str, Handler]] = {
     "/changes": Answers.changes,
     "/denials": Answers.denials,
     "/preview": Answers.preview,
+    "/compare": _plain(side_by_side),
 }
 """Path → what answers it."""

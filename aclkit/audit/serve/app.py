@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 
 from aclkit.audit.serve.answers import PAGES, Answers, Handler
 from aclkit.audit.serve.auth import LARGEST_POST, Auth
+from aclkit.audit.serve.clusters import cluster_rows
 from aclkit.audit.serve.middleware import AuthMiddleware
 from aclkit.audit.serve.page import Page, assets, href, render
 from aclkit.audit.serve.snapshot import LatestSnapshot, Reading, Snapshot
@@ -98,9 +99,13 @@ class _Site:
         try:
             asked = _fields(given)
             wanted = asked.get("cluster") or self._cluster
-            if self._cluster not in (None, wanted):
+            if self._cluster is not None and {wanted, asked.get("with") or wanted} != {
+                self._cluster
+            }:
                 # Of others nothing is told where one is served.
                 raise UsageError(f"This server has only cluster {self._cluster}.")
+            if path == "/" and wanted is None and len(snapshot.published.clusters) > 1:
+                return self._all_clusters(snapshot, tables)
             cluster_id = resolve_cluster(snapshot.published, wanted)
             reading = Reading.of(snapshot, tables, cluster_id)
             page = handler(self._answers, reading, asked)
@@ -116,6 +121,16 @@ class _Site:
             return RedirectResponse(place + cluster, 303)
         head = self._head(reading) | {"link": link, "path": path, "q": asked.get("q", "")}
         return HTMLResponse(render(page.name, **head, **page.holds), status)
+
+    def _all_clusters(self, snapshot: Snapshot, tables: duckdb.DuckDBPyConnection) -> Response:
+        """Return the first page of a warehouse of several clusters: a row for each."""
+        rows = cluster_rows(
+            snapshot,
+            tables,
+            self._answers.summary,
+            lambda state: state.is_older(self._answers.max_age),
+        )
+        return HTMLResponse(render("clusters", rows=list(rows), **_NO_RUN, path="/"))
 
     def _head(self, reading: Reading) -> dict[str, Any]:
         """Return what stands at the top of every page: which run it is of, and what it misses."""
@@ -166,10 +181,13 @@ def _fields(given: bytes) -> dict[str, str]:
 
 def _error_page(path: str, message: str, offered: tuple[str, ...] = ()) -> str:
     """Return a page that is of no run."""
-    return render(
-        "error", message=message, offered=offered, clusters=(), cluster=None, run=None,
-        state_notes=(), link=href, path=path, q="",
-    )  # fmt: skip
+    return render("error", message=message, offered=offered, **_NO_RUN, path=path)
+
+
+_NO_RUN: Final[dict[str, Any]] = {
+    "clusters": (), "cluster": None, "run": None, "state_notes": (), "link": href, "q": "",
+}  # fmt: skip
+"""The head of a page that is of no run."""
 
 
 def _asset(kind: str, text: str, _: Request) -> Response:

@@ -118,7 +118,8 @@ class Comparison:
         return found
 
     @cached_property
-    def _deciders(self) -> tuple[Decider, Decider]:
+    def deciders(self) -> tuple[Decider, Decider]:
+        """Both states, ready to decide single requests."""
         then = self.decider or Decider.of(self.before)
         return then, then.of_next(self.after)
 
@@ -141,7 +142,7 @@ class Comparison:
         """Return the request that shows a change, and how it is decided before and after."""
         request = change.cell.about(change.name)
         is_gained = change.kind == GAINED
-        then, now = self._deciders
+        then, now = self.deciders
         return (
             request,
             then.confirm(request, is_allowed=not is_gained),

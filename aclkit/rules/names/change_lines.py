@@ -84,10 +84,11 @@ def line_words(line: ChangeLine, known: Collection[str] | None = None) -> str:
     """
     who = few(map(principal_words, line.party.principals))
     operations = operations_words(line.party.operations, line.resource_type)
-    return f"{who}: {operations} on {_where(line, known)} from {hosts_words(line.party.hosts)}"
+    return f"{who}: {operations} on {where_words(line, known)} from {hosts_words(line.party.hosts)}"
 
 
-def _where(line: ChangeLine, known: Collection[str] | None) -> str:
+def where_words(line: ChangeLine, known: Collection[str] | None) -> str:
+    """Write on which names; ``known`` as in ``line_words``."""
     region = line.region
     if region is None:
         return f"some names, for example {line.shortest!r}"

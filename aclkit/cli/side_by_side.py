@@ -1,0 +1,133 @@
+"""What diff is given about a second cluster → both clusters, what differs, and an exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import click
+
+from aclkit.cli.context import Context
+from aclkit.cli.options import Text, gathered, option, parse_moment, together
+from aclkit.errors import UsageError
+from aclkit.questions.clusters.answer import clusters_answer
+from aclkit.questions.clusters.compare import compare_clusters
+from aclkit.questions.clusters.mapped_acls import Maps, maps_of
+from aclkit.questions.clusters.read import read_cluster, told_apart
+from aclkit.rules.names.question import Budget
+from aclkit.warehouse.location import Location
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """The second cluster.
+
+    Attributes:
+        other: its id; None if it is the only one of its warehouse, or none was named.
+        other_warehouse: its warehouse; None is that of the first cluster.
+        name_rules: rules for names of resources, as texts.
+        principal_rules: rules for principals.
+    """
+
+    other: str | None
+    other_warehouse: str | None
+    name_rules: tuple[str, ...]
+    principal_rules: tuple[str, ...]
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a second cluster was named.
+
+        Raises:
+            UsageError: there are rules, but no cluster to use them for.
+        """
+        if self.other is not None or self.other_warehouse is not None:
+            return True
+        if self.name_rules or self.principal_rules:
+            raise UsageError("--map needs a second cluster. Pass --with CLUSTER.")
+        return False
+
+    @property
+    def maps(self) -> Maps:
+        """The rules.
+
+        Raises:
+            UsageError: one is none, or they contradict each other.
+        """
+        return maps_of(self.name_rules, self.principal_rules)
+
+
+other_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
+    option("--with", "other", metavar="CLUSTER", help="Compare with this cluster.", envvar=None),
+    option(
+        "--with-warehouse",
+        "other_warehouse",
+        metavar="DIR",
+        help="Warehouse of the other cluster. Default: --warehouse.",
+        envvar=None,
+    ),
+    option(
+        "--map",
+        "name_rules",
+        type=Text(),
+        multiple=True,
+        metavar="FROM=TO",
+        help="Names that begin with FROM begin with TO there. Repeatable.",
+        envvar=None,
+    ),
+    option(
+        "--map-principal",
+        "principal_rules",
+        type=Text(),
+        multiple=True,
+        metavar="FROM=TO",
+        help="The same for principals: User:stage-=User:prod-.",
+        envvar=None,
+    ),
+    partial(gathered, "other", Other),
+)
+"""What diff takes about a second cluster."""
+
+
+def write_side_by_side(
+    context: Context, other: Other, moments: Sequence[str], budget: Budget, kinds: Sequence[str]
+) -> None:
+    """Compare two clusters and write what differs; exit code 1 where a kind of it is found.
+
+    Args:
+        context: the shared options: the first cluster is theirs.
+        other: the second cluster.
+        moments: none is the newest run of each; one is a time for both; two are one for each.
+        budget: the search limit.
+        kinds: what ends with exit code 1; so does, if there are any, a search limit.
+    """
+    maps = other.maps
+    at = _moments(moments)
+    warehouse = context.asked_warehouse()
+    theirs = other.other_warehouse or warehouse
+    if other.other_warehouse is not None:
+        context.reach(Location(theirs))
+    first, second = told_apart(
+        read_cluster(warehouse, context.cluster, at[0]),
+        read_cluster(theirs, other.other, at[1], "--with"),
+    )
+    context.standing = [first.as_of, second.as_of]
+    found = compare_clusters(first.cluster, second.cluster, maps, budget)
+    context.write(clusters_answer(found, context.standing))
+    if any(map(found.has, kinds)) or (kinds and not found.is_known):
+        click.get_current_context().exit(1)
+
+
+def _moments(texts: Sequence[str]) -> tuple[int | datetime | None, int | datetime | None]:
+    found = [parse_moment(text) for text in texts]
+    if len(found) == 1 and isinstance(found[0], int):
+        raise UsageError(
+            f"Offset {found[0]} cannot be meant for both clusters: each has its own log. Pass a "
+            "time, or two offsets."
+        )
+    if not found:
+        return None, None
+    return found[0], found[-1]
