@@ -68,6 +68,10 @@ class Brokers:
         self.manager.cluster.update_metadata(metadata)
         return await _connect(self.manager, node_id, min(seconds, self.deadline.left))
 
+    async def reconnect(self, node_id: Untyped) -> Untyped:
+        """Connect once more to a broker that hung up."""
+        return await _connect(self.manager, node_id, self.deadline.left)
+
 
 def ask_cluster(
     bootstrap: str,

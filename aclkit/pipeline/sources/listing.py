@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from aclkit.model.acl import BINDING
 from aclkit.model.broker_settings import BrokerConfig
 from aclkit.model.facts import ADD_ACL, FACT, LISTING, SourceRow
-
-TOPICS: Final = "topics"
-USERS: Final = "SCRAM users"
-GROUPS: Final = "groups"
-TRANSACTIONAL_IDS: Final = "transactional ids"
-TOKENS: Final = "delegation tokens"
-"""The other parts that a live cluster can list in addition to its ACLs."""
+from aclkit.model.unread import Unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +18,7 @@ class Listing:
     Attributes:
         rows: the ACLs, what is listed in addition to them, and rejects.
         told: the parts whose rows are complete; of other parts the rows are some, or none.
+        unread: the parts of which something could not be read, and why.
         brokers: the brokers' configurations, as far as the source has them.
         metadata_version: the finalized ``metadata.version``, where the source has it.
         cluster_id: where the source names its cluster.
@@ -32,6 +27,7 @@ class Listing:
 
     rows: tuple[SourceRow, ...]
     told: frozenset[str] = frozenset()
+    unread: tuple[Unread, ...] = ()
     brokers: tuple[BrokerConfig, ...] = ()
     metadata_version: int | None = None
     cluster_id: str | None = None
