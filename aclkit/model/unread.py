@@ -121,6 +121,13 @@ COSTS: Final[Mapping[str, str]] = {
 }
 """Part → what answers lack without it."""
 
+INSTEAD: Final[Mapping[str, str]] = {
+    SETTINGS: "Pass --super-users and --allow-everyone, or --server-properties FILE",
+    USERS: "Pass --principals FILE --extend",
+    **dict.fromkeys((TOPICS, GROUPS, TRANSACTIONAL_IDS, TOKENS), "Pass --resources FILE --extend"),
+}
+"""Part → how to provide it where the cluster does not."""
+
 _LISTED: Final = {
     "TOPIC": TOPICS,
     "GROUP": GROUPS,
@@ -142,14 +149,12 @@ def caveats_on_names(
     >>> print(*caveats_on_names([GROUPS, TOPICS], are_principals=False))
     Topics and groups of this cluster were not all read, so names that no ACL names can be missing.
     """
+    parts = {*unread}
     if are_principals:
-        wanted = (USERS, TOKENS)
-    elif resource_type is None:
-        wanted = (*_LISTED.values(),)
+        wanted = [USERS, TOKENS]
     else:
-        wanted = tuple(filter(None, [_LISTED.get(resource_type)]))
-    known = {*unread}
-    if lacking := [part for part in wanted if part in known]:
+        wanted = [part for kind, part in _LISTED.items() if resource_type in (None, kind)]
+    if lacking := [part for part in wanted if part in parts]:
         what = listed([_OWNERS if are_principals and part == TOKENS else part for part in lacking])
         yield (
             f"{capitalized(what)} of this cluster were not all read, so names that no ACL names "

@@ -14,6 +14,7 @@ from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.drift import DesiredFiles
 from aclkit.audit.findings.read import acls_of, audit_of
 from aclkit.audit.findings.registry import find_all
+from aclkit.audit.findings.rights import find_missing_rights
 from aclkit.audit.findings.settings import (
     find_broker_settings_differ,
     find_reading_changed,
@@ -23,10 +24,15 @@ from aclkit.audit.findings.unknown import find_unknown, notes_on, staying, those
 from aclkit.audit.reports.data import NightlySummary
 from aclkit.audit.reports.gather import read_summary
 from aclkit.audit.reports.summary_page import render_summary
-from aclkit.model.broker_settings import BrokerConfig, ResolvedSettings
+from aclkit.model.broker_settings import ResolvedSettings
 from aclkit.model.findings import Finding
 from aclkit.nightly.policies import Policies, conclude
-from aclkit.pipeline.explain.decided import MaterializeOptions, is_decided, take_inventory
+from aclkit.pipeline.explain.decided import (
+    MaterializeOptions,
+    is_decided,
+    take_inventory,
+    unread_by,
+)
 from aclkit.pipeline.explain.materialize import materialize
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.replay.again import replay_again
@@ -100,6 +106,7 @@ def _begin_deciding(run: Run, options: NightlyOptions) -> Scope:
         run.notes.extend(options.resolved.notes)
         run.findings.extend(find_broker_settings_differ(options.resolved))
         run.findings.extend(find_super_users_unknown(options.resolved.settings))
+    run.findings.extend(find_missing_rights(unread_by(run)))
     if options.desired is not None:
         findings, notes = options.desired.compared_with(acls_of(run.store, run.cluster_id))
         run.findings.extend(findings)
@@ -158,12 +165,14 @@ def _is_audited(then: RunSettings, told: RunSettings, options: NightlyOptions) -
     return (
         then.broad_share == options.broad_share
         and bool(then.has_builder) == options.has_builder
-        and _brokers(then) == _brokers(told)
+        and _by_cluster(then) == _by_cluster(told)
     )
 
 
-def _brokers(settings: RunSettings) -> tuple[BrokerConfig, ...] | None:
-    return settings.told.brokers if settings.told is not None else None
+def _by_cluster(settings: RunSettings) -> tuple[object, ...]:
+    """Return what a live cluster reported, and what it did not."""
+    told = settings.told
+    return () if told is None else (told.brokers, told.unread)
 
 
 def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyResult:
@@ -197,6 +206,7 @@ def _decide(run: Run, scope: Scope, options: NightlyOptions) -> None:
             scope.semantics,
             broad_share=share,
             has_builder=options.has_builder,
+            unread=unread_by(run),
         )
         found = find_all(audit)
         unknown = find_unknown(audit, found, find_all)

@@ -8,7 +8,7 @@ from typing import Any
 from aclkit.model.acl import BINDING
 from aclkit.model.broker_settings import BrokerConfig
 from aclkit.model.facts import ADD_ACL, FACT, LISTING, SourceRow
-from aclkit.model.unread import Unread
+from aclkit.model.unread import ANY_USER, Unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,7 @@ class Listing:
         metadata_version: the finalized ``metadata.version``, where the source has it.
         cluster_id: where the source names its cluster.
         notes: what is missing, and why.
+        asked_by: the principal that asked a live cluster, as far as it is known.
     """
 
     rows: tuple[SourceRow, ...]
@@ -32,6 +33,7 @@ class Listing:
     metadata_version: int | None = None
     cluster_id: str | None = None
     notes: tuple[str, ...] = ()
+    asked_by: str = ANY_USER
 
 
 def acl_row(source: str, *binding: str) -> SourceRow:

@@ -104,6 +104,7 @@ def tell_parts(parts: Parts, source: str, principal: str = ANY_USER) -> Listing:
         unread=tuple(unread),
         brokers=brokers,
         metadata_version=version,
+        asked_by=principal,
         notes=(
             *(unread_note(each, principal) for each in unread),
             *notes,

@@ -12,6 +12,7 @@ from heapq import nlargest
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER
+from aclkit.model.confluent import integer_hint
 from aclkit.model.phrases import listed
 from aclkit.model.principal import split_principal
 from aclkit.model.resource import WORD_OF_TYPE, Resource
@@ -28,10 +29,17 @@ _LIKE: Final = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A name of a question that no inventory holds, and the known ones most like it."""
+    """A name of a question that no inventory holds, and the known ones most like it.
+
+    Attributes:
+        name: the name.
+        near: the known names most like it.
+        hint: what else it can be known as; empty where nothing hints at that.
+    """
 
     name: str
     near: tuple[str, ...] = ()
+    hint: str = ""
 
 
 def read_principals(tables: Tables, cluster_id: str) -> tuple[str, ...]:
@@ -71,7 +79,8 @@ def unknown_names(
     found = []
     if principal is not None and not is_principal(tables, cluster_id, principal):
         known = read_principals(tables, cluster_id)
-        found.append(Unknown(principal, near_principals(principal, known)))
+        near, hint = near_principals(principal, known), integer_hint(principal, known, cluster_id)
+        found.append(Unknown(principal, near, hint))
     if host not in (None, ANY_OTHER) and host not in read_hosts(tables, cluster_id):
         found.append(Unknown(str(host)))
     if resource is not None and not is_resource(tables, cluster_id, resource):
@@ -91,6 +100,7 @@ def not_known(unknown: Sequence[Unknown]) -> str:
     return " ".join(
         f"{each.name} is not known."
         + (f" Did you mean {listed(each.near, 'or')}?" if each.near else "")
+        + (f" {each.hint}" if each.hint else "")
         for each in unknown
     )
 
