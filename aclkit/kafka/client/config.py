@@ -19,6 +19,7 @@ from typing import Any, Final
 from aclkit.errors import UsageError
 from aclkit.kafka.client.oauth import Tokens, grant_of
 from aclkit.kafka.client.properties import resolve_variables
+from aclkit.kafka.client.services import refuse_service_login
 from aclkit.kafka.client.tls import tls_context
 from aclkit.model.unread import ANY_USER
 
@@ -82,6 +83,7 @@ def not_honoured(properties: Mapping[str, str]) -> tuple[str, ...]:
     Raises:
         UsageError: a key that must not be passed over.
     """
+    refuse_service_login(properties)
     for key, what in _REFUSED.items():
         if properties.get(key, "").strip():
             raise UsageError(f"{key} is not supported: it asks for {what}")
