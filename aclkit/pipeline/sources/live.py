@@ -95,7 +95,9 @@ async def _ask_all(brokers: Brokers) -> _Answers:
     again = metadata if no_answer(acls) else await brokers.ask(_no_topics(), line.connection)
     parts = Parts(metadata=metadata)
     if not no_answer(acls):
-        parts.users = await line.ask(DescribeUserScramCredentialsRequest(users=None))
+        # An empty list stands for all users, as null does. But on null, Kafka (seen in 4.4.0)
+        # never answers a user who has no right to ask: its refusal fails.
+        parts.users = await line.ask(DescribeUserScramCredentialsRequest(users=[]))
         parts.tokens = await line.ask(DescribeDelegationTokenRequest(owners=None))
         for left, node in zip(range(len(metadata.brokers), 0, -1), metadata.brokers, strict=True):
             # So that one that does not answer leaves time for the others.
