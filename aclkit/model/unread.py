@@ -6,7 +6,7 @@ brokers may ask for other rights, or not know the request.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -160,6 +160,16 @@ def caveats_on_names(
             f"{capitalized(what)} of this cluster were not all read, so names that no ACL names "
             "can be missing."
         )
+
+
+def existence_hint(resource_type: str, unread: Collection[str]) -> str:
+    """Write that an unknown name can exist; empty where all names of its type were read.
+
+    >>> existence_hint("TOPIC", [TOPICS]), existence_hint("GROUP", [TOPICS])
+    ('It can exist, because topics were not all read.', '')
+    """
+    part = _LISTED.get(resource_type)
+    return f"It can exist, because {part} were not all read." if part in unread else ""
 
 
 _OWNERS: Final = "owners of delegation tokens"

@@ -165,3 +165,36 @@ def test_a_deny_beats_roles_so_no_role_is_mentioned(warehouse):
     night(warehouse, acls=((2, "orders", 3, "User:sa-l7v772", "*", 3, 2),))
     told = notes(warehouse, "why", "User:sa-l7v772", "READ", "topic:orders")
     assert "RBAC" not in told
+
+
+def test_an_unknown_topic_can_exist_where_topics_were_not_all_read(warehouse):
+    hint = "It can exist, because topics were not all read."
+    night(warehouse)
+    assert hint not in notes(warehouse, "who-can", "READ", "topic:hidden")
+    night(warehouse, LOG_DIRS=fake.log_dirs(error=31))
+    for words in (
+        ("who-can", "READ", "topic:hidden"),
+        ("why", "User:alice", "READ", "topic:hidden"),
+        ("history", "User:alice", "READ", "topic:hidden"),
+    ):
+        assert notes(warehouse, *words).count(hint) == 1, words
+    assert hint not in notes(warehouse, "who-can", "READ", "group:hidden")
+
+
+def test_programs_read_which_parts_were_not_read(warehouse):
+    night(warehouse, GROUPS=fake.groups(error=31))
+    rows = json.loads(warehouse.run("what-can", "User:alice", "--format", "json").stdout)
+    assert {tuple(row["unread_parts"]) for row in rows} == {("groups",)}
+
+
+def test_a_listing_after_a_live_run_has_nothing_unread(warehouse, tmp_path):
+    night(warehouse, GROUPS=fake.groups(error=31))
+    (tmp_path / "acls.txt").write_text(
+        "Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=orders, "
+        "patternType=LITERAL)`:\n\t(principal=User:alice, host=*, operation=READ, "
+        "permissionType=ALLOW)\n"
+    )
+    source = ("--source", f"acls-list:{tmp_path}/acls.txt")
+    warehouse.run("run", *source, *PASSED, cluster="fake-cluster")
+    assert findings(warehouse, "missing-right") == []
+    assert "were not all read" not in notes(warehouse, "what-can", "User:alice")

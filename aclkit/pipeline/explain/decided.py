@@ -94,10 +94,11 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
 
 def unread_by(run: Run) -> Mapping[str, str]:
     """Return the parts of a live cluster that were not read whole, and why each was not."""
-    told = run.settings.told
-    if told is None and (before := run.previous(REPLAYING)) is not None:
-        told = before.settings.told
-    return {} if told is None else told.unread
+    settings = run.settings
+    if run.job not in REPLAYING:
+        before = run.previous(REPLAYING)
+        settings = RunSettings() if before is None else before.settings
+    return {} if settings.told is None else settings.told.unread
 
 
 def _was_glob_taken(run: Run) -> bool:

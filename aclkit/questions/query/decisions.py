@@ -231,7 +231,7 @@ class _Lookup:
             decided_by=self.run,
             unknown=() if is_known else unknown_names(
                 self.connection, self.run.cluster_id,
-                principal=principal, host=host, resource=resource,
+                principal=principal, host=host, resource=resource, unread=self.unread,
             ),
             unread=self.unread,
             resource_type=self.resource_type,

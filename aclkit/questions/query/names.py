@@ -6,7 +6,7 @@ name would look like a fact, so every printed answer has a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import Final
@@ -16,6 +16,7 @@ from aclkit.model.confluent import integer_hint
 from aclkit.model.phrases import listed
 from aclkit.model.principal import split_principal
 from aclkit.model.resource import WORD_OF_TYPE, Resource
+from aclkit.model.unread import existence_hint
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 
@@ -74,8 +75,12 @@ def unknown_names(
     principal: str | None = None,
     host: str | None = None,
     resource: Resource | None = None,
+    unread: Collection[str] = (),
 ) -> tuple[Unknown, ...]:
-    """Return the unknown names of a question; for an address nothing is suggested."""
+    """Return the unknown names of a question; for an address nothing is suggested.
+
+    ``unread`` are the parts of a live cluster that were not read whole: a name of them may exist.
+    """
     found = []
     if principal is not None and not is_principal(tables, cluster_id, principal):
         known = read_principals(tables, cluster_id)
@@ -85,7 +90,7 @@ def unknown_names(
         found.append(Unknown(str(host)))
     if resource is not None and not is_resource(tables, cluster_id, resource):
         near = near_resources(resource, read_resources(tables, cluster_id))
-        found.append(Unknown(str(resource), near))
+        found.append(Unknown(str(resource), near, existence_hint(resource.resource_type, unread)))
     return tuple(found)
 
 
