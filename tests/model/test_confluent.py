@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aclkit.model.confluent import (
     account_kind,
@@ -59,3 +61,15 @@ def test_a_run_notes_accounts_and_integer_ids_of_confluent_cloud_alone(cluster, 
     notes = [*notes_on_accounts(cluster, principals * 3)]
     assert len(notes) == count
     assert all("Confluent Cloud" in note for note in notes)
+
+
+@given(st.text(), st.sampled_from(["prod", "lkc-1", ""]))
+def test_no_name_without_the_form_of_an_id_is_an_account(name, cluster):
+    kind = account_kind(name, cluster)
+    assert kind is None or name.startswith(("User:sa-", "User:u-", "User:pool-"))
+    assert bool([*caveats_on_roles([name], cluster)]) == (kind is not None)
+
+
+@given(st.from_regex(r"[a-z0-9]{6}", fullmatch=True))
+def test_every_id_of_a_cluster_of_confluent_cloud_is_an_account(letters):
+    assert account_kind(f"User:sa-{letters}", "lkc-1a2b3") == "service account"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aclkit.errors import UsageError
 from aclkit.kafka.client.config import client_config
@@ -98,6 +100,11 @@ def test_an_address_at_which_no_acl_decides_is_refused(address, words):
 )
 def test_other_addresses_are_asked(address):
     require_addresses(address)
+
+
+@given(st.from_regex(r"[a-z0-9.-]{1,40}", fullmatch=True), st.integers(1, 65_535))
+def test_no_address_outside_of_these_services_is_refused(host, port):
+    require_addresses(f"{host}.example.org:{port}")
 
 
 def test_the_iam_port_behind_another_name_is_a_hint_where_the_connection_fails():

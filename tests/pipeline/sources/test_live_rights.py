@@ -199,6 +199,13 @@ def test_a_broker_that_hangs_up_over_the_acls_is_asked_twice_and_named():
         read(broker.bootstrap)
 
 
+def test_a_cluster_that_tells_no_id_is_read_under_a_name_of_the_users_own():
+    with fake_broker([READ], parts=parts(), cluster_ids=[None]) as broker:
+        listing = read(broker.bootstrap)
+    assert listing.cluster_id is None
+    assert not listing.unread
+
+
 def test_a_cluster_without_an_authorizer_is_unusable_data():
     with fake_broker(error=(54, None)) as broker, pytest.raises(DataError, match="no authorizer"):
         read(broker.bootstrap)
