@@ -184,7 +184,9 @@ class _Line:
         try:
             return await self.brokers.ask(request, self.connection, seconds)
         except kafka_errors.UnsupportedVersionError as error:
-            return NoAnswer(NOT_OFFERED, f"the broker does not offer {name}: {error}")
+            has_none = "does not support" in str(error)
+            which = name if has_none else f"a version of {name} that aclkit can use"
+            return NoAnswer(NOT_OFFERED, f"the broker does not offer {which}")
         except _LATE as error:
             return NoAnswer(FAILED, describe_problem(error))
         except PROBLEMS as error:
