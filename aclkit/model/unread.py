@@ -23,8 +23,10 @@ TOKENS: Final = "delegation tokens"
 SETTINGS: Final = "broker settings"
 """The parts of what a live cluster reports; without its ACLs nothing else is read."""
 
-RIGHT, NOT_OFFERED, FAILED = "right", "not offered", "failed"
-"""Why a part was not read: a right is missing, the broker does not know the request, or else."""
+RIGHT, HIDDEN, NOT_OFFERED, FAILED = "right", "hidden", "not offered", "failed"
+"""Why a part was not read whole: without a right the broker refuses, or silently leaves names out;
+it does not know the request; or another reason.
+"""
 
 ANY_USER: Final = "User:NAME"
 """Stands in a command for the principal that aclkit logs in as."""

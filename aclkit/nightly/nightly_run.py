@@ -14,7 +14,7 @@ from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.drift import DesiredFiles
 from aclkit.audit.findings.read import acls_of, audit_of
 from aclkit.audit.findings.registry import find_all
-from aclkit.audit.findings.rights import find_missing_rights
+from aclkit.audit.findings.rights import find_missing_rights, hidden_parts
 from aclkit.audit.findings.settings import (
     find_broker_settings_differ,
     find_reading_changed,
@@ -26,6 +26,7 @@ from aclkit.audit.reports.gather import read_summary
 from aclkit.audit.reports.summary_page import render_summary
 from aclkit.model.broker_settings import ResolvedSettings
 from aclkit.model.findings import Finding
+from aclkit.model.unread import HIDDEN
 from aclkit.nightly.policies import Policies, conclude
 from aclkit.pipeline.explain.decided import (
     MaterializeOptions,
@@ -106,13 +107,24 @@ def _begin_deciding(run: Run, options: NightlyOptions) -> Scope:
         run.notes.extend(options.resolved.notes)
         run.findings.extend(find_broker_settings_differ(options.resolved))
         run.findings.extend(find_super_users_unknown(options.resolved.settings))
-    run.findings.extend(find_missing_rights(unread_by(run)))
     if options.desired is not None:
         findings, notes = options.desired.compared_with(acls_of(run.store, run.cluster_id))
         run.findings.extend(findings)
         run.notes.extend(notes)
     _ask_by_whom(run, options)
     return take_inventory(run, options.materialize)
+
+
+def _note_missing_rights(run: Run, scope: Scope, intake: Intake, options: NightlyOptions) -> None:
+    """Find which rights aclkit's user lacks on a live cluster, and what brokers hide from it."""
+    told, listing = run.settings.told, intake.listing
+    if told is not None and listing is not None and listing.filtered:
+        acls = acls_of(run.store, run.cluster_id)
+        who, settings = listing.asked_by, options.materialize.settings
+        hidden = hidden_parts(listing.filtered, who, acls, settings, scope.semantics)
+        unread = {**told.unread, **dict.fromkeys(hidden, HIDDEN)}
+        run.settings = replace(run.settings, told=replace(told, unread=unread))
+    run.findings.extend(find_missing_rights(unread_by(run)))
 
 
 def _ask_by_whom(run: Run, options: NightlyOptions) -> None:
@@ -187,6 +199,7 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     if run.rebuilt is not None:
         run.notes.extend(run.rebuilt.notes(run.store.runs, run.cluster_id))
     scope = _begin_deciding(run, options)
+    _note_missing_rights(run, scope, intake, options)
     if not _holds_decisions(run, scope, options):
         _decide(run, scope, options)
     return _end_night(run, replayed, options)

@@ -198,3 +198,19 @@ def test_a_listing_after_a_live_run_has_nothing_unread(warehouse, tmp_path):
     warehouse.run("run", *source, *PASSED, cluster="fake-cluster")
     assert findings(warehouse, "missing-right") == []
     assert "were not all read" not in notes(warehouse, "what-can", "User:alice")
+
+
+def test_names_that_brokers_hide_from_a_known_user_are_a_missing_right(warehouse, monkeypatch):
+    monkeypatch.setattr("aclkit.kafka.client.config.ANY_USER", "User:auditor")
+    sees = [(kind, "*", 3, "User:auditor", "*", 8, 3) for kind in (5, 6)]
+    night(warehouse, acls=(READ, *sees))
+    assert findings(warehouse, "missing-right") == []
+    night(warehouse, acls=(READ, sees[1]))
+    ((_, subject, message, fix),) = findings(warehouse, "missing-right")
+    assert subject == "DESCRIBE on all transactional ids"
+    assert "transactional ids were not all read" in message
+    assert "--transactional-id '*'" in fix
+    told = notes(warehouse, "what-can", "User:alice")
+    assert "Transactional ids of this cluster were not all read" in told
+    night(warehouse, acls=(READ, *sees))
+    assert findings(warehouse, "missing-right") == []

@@ -19,6 +19,7 @@ class Listing:
         rows: the ACLs, what is listed in addition to them, and rejects.
         told: the parts whose rows are complete; of other parts the rows are some, or none.
         unread: the parts of which something could not be read, and why.
+        filtered: the parts in which the source silently leaves out what the user cannot DESCRIBE.
         brokers: the brokers' configurations, as far as the source has them.
         metadata_version: the finalized ``metadata.version``, where the source has it.
         cluster_id: where the source names its cluster.
@@ -29,6 +30,7 @@ class Listing:
     rows: tuple[SourceRow, ...]
     told: frozenset[str] = frozenset()
     unread: tuple[Unread, ...] = ()
+    filtered: frozenset[str] = frozenset()
     brokers: tuple[BrokerConfig, ...] = ()
     metadata_version: int | None = None
     cluster_id: str | None = None

@@ -87,11 +87,13 @@ def tell_parts(parts: Parts, source: str, principal: str = ANY_USER) -> Listing:
     rows: list[facts.SourceRow] = []
     unread: list[Unread] = []
     notes: list[str] = []
+    filtered: set[str] = set()
     for part, read in _READERS.items():
         reading = _Reading(source)
         read(parts, reading)
         rows += reading.rows
         unread += reading.unread(part)
+        filtered |= {part} if reading.is_filtered else set()
         notes += reading.notes
     brokers, lacks = _broker_configs(parts)
     unread += _unread(SETTINGS, lacks, has_some=bool(brokers))
@@ -102,13 +104,14 @@ def tell_parts(parts: Parts, source: str, principal: str = ANY_USER) -> Listing:
         rows=tuple(dict.fromkeys(rows)),
         told=told,
         unread=tuple(unread),
+        filtered=told & filtered,
         brokers=brokers,
         metadata_version=version,
         asked_by=principal,
         notes=(
             *(unread_note(each, principal) for each in unread),
             *notes,
-            *_partly(told),
+            *_partly(told & filtered),
             *version_notes,
         ),
     )
@@ -135,6 +138,7 @@ class _Reading:
     rows: list[facts.SourceRow] = field(default_factory=list)
     lacks: list[NoAnswer] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    is_filtered: bool = False
 
     def add(self, record_type: str, **columns: Untyped) -> None:
         self.rows.append(_row(self.source, record_type, **columns))
@@ -249,6 +253,7 @@ def _groups(parts: Parts, reading: _Reading) -> None:
 
 
 def _transactional_ids(parts: Parts, reading: _Reading) -> None:
+    reading.is_filtered = True
     for answer in reading.answers(parts, "transactions"):
         for state in answer.transaction_states:
             name = state.transactional_id
@@ -259,6 +264,7 @@ def _tokens(parts: Parts, reading: _Reading) -> None:
     """Read tokens' ids, which ACLs name, and their owners."""
     if getattr(parts.tokens, "error_code", 0) == _TOKENS_DISABLED:
         return
+    reading.is_filtered = True
     answer = reading.answer(parts.tokens)
     for token in answer.tokens if answer is not None else ():
         owner = f"{token.principal_type}:{token.principal_name}"
@@ -287,14 +293,13 @@ _CAUSES: Final = {
 _HINTS: Final = {64: "brokers list tokens only for users who logged in, and not with a token"}
 
 
-def _partly(told: frozenset[str]) -> Iterator[str]:
+def _partly(parts: frozenset[str]) -> Iterator[str]:
     """Yield a note on parts in which brokers silently leave out what the user cannot DESCRIBE."""
-    for part in (TRANSACTIONAL_IDS, TOKENS):
-        if part in told:
-            yield (
-                f"{capitalized(part)}: only those that the user is allowed to DESCRIBE. For all "
-                f"of them: {right_words(part)}."
-            )
+    for part in sorted(parts):
+        yield (
+            f"{capitalized(part)}: only those that the user is allowed to DESCRIBE. For all of "
+            f"them: {right_words(part)}."
+        )
 
 
 def _broker_configs(parts: Parts) -> tuple[tuple[BrokerConfig, ...], list[NoAnswer]]:
