@@ -20,10 +20,11 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 
 .PHONY: help setup demo docs test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
 	bench-cold bench-scale broker-test cluster-test object-store-test container-test soak lint types \
-	imports check fmt lock build clean
+	imports check fmt lock build release-check \
+	deploy-check clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Make .venv with everything in it, and fetch the jars; quick the second time
 	@echo "$(VENV) is ready"
@@ -80,11 +81,16 @@ broker-test: $(READY) ## Compare with a real Kafka broker on loopback, from Mave
 cluster-test: build ## Submit the jobs to a Spark cluster, kill a worker and a driver (15 minutes)
 	@$(BIN)/python -m tests.tools.cluster
 
-object-store-test: $(READY) ## Run commands on a bucket of this machine, with faults (10 minutes)
+object-store-test: $(READY) ## Run commands on a bucket of this machine, with faults, and on Azurite (12 minutes)
+	@npm install --silent --no-audit --no-fund --prefix build/azurite azurite@3.35.0 || \
+		echo "Without npm Azurite is left out: Azure's blobs are not tried."
 	@$(BIN)/pytest -n 2 --dist loadgroup tests/object_store
 
 container-test: ## Install as the Dockerfile does, in a chroot, and run it as nobody (root; 15 minutes)
 	@timeout 2400 sh conf/ci/container_test.sh
+
+deploy-check: $(READY) ## Check conf/schedule with Airflow, kubeconform (needs Go) and Databricks' classes
+	@$(BIN)/python -m tests.tools.deploy
 
 soak: $(READY) ## Kill the nightly run at 20 random moments, and start it again (half an hour)
 	@$(BIN)/python -m tests.tools.soak --rounds 20
@@ -115,6 +121,9 @@ build: $(READY) ## Make the wheel, and the same as a zip for spark-submit --py-f
 	@$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
 	@for wheel in dist/aclkit-*.whl; do cp "$$wheel" "$${wheel%-py3-none-any.whl}.zip"; done
 	@ls dist
+
+release-check: $(READY) ## Make a release of what is committed, twice, and try it with every Python (3 minutes)
+	@$(BIN)/python -m tests.tools.release
 
 clean: ## Remove what was built and cached; .venv stays
 	rm -rf dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

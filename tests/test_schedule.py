@@ -105,6 +105,26 @@ def test_kubernetes_submits_a_job_that_exists_with_options_that_exist():
     assert f"pyspark=={template['sparkVersion']}" in pinned["project"]["dependencies"]
 
 
+def test_kubernetes_without_spark_runs_as_nobody_what_its_settings_name():
+    path = SCHEDULE / "kubernetes" / "cronjob.yaml"
+    settings, _, job = yaml.safe_load_all(path.read_text(encoding="utf-8"))
+    assert job["spec"]["concurrencyPolicy"] == "Forbid"
+    pod = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert CommandLine(tuple(container["args"])).problem(cli) is None
+    assert pod["securityContext"]["runAsUser"] == 65534
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    mounted = {each["name"]: each["mountPath"] for each in container["volumeMounts"]}
+    assert mounted.keys() == {volume["name"] for volume in pod["volumes"]}
+    text = settings["data"]["nightly.toml"]
+    assert container["args"][-1] == f"{mounted['config']}/nightly.toml"
+    config = tomllib.loads(text)
+    known = {param.name for param in RUN.params} | {"warehouse", "cluster"}
+    assert {*config["run"], *(key for key in config if key != "run")} <= known
+    assert config["warehouse"].startswith(mounted["warehouse"] + "/")
+    assert config["run"]["command_config"].startswith(mounted["secret"] + "/")
+
+
 def test_databricks_runs_a_job_that_exists_with_options_that_exist():
     text = (SCHEDULE / "databricks" / "databricks.yml").read_text(encoding="utf-8")
     bundle = yaml.safe_load(text)

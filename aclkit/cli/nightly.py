@@ -28,6 +28,7 @@ from aclkit.cli.by_whom_options import automation_of, by_whom_options, controlle
 from aclkit.cli.context import Context
 from aclkit.cli.drift_options import drift_files, drift_options
 from aclkit.cli.help import command
+from aclkit.cli.lease_options import lease_options, leases_chosen
 from aclkit.cli.materialize import deciding_options
 from aclkit.cli.options import (
     FiniteRange,
@@ -113,6 +114,7 @@ OptionsOf = Callable[["Callable[[], SparkSession]", Intake], NightlyOptions]
 )
 @drift_options
 @by_whom_options
+@lease_options
 @option("--report", metavar="FILE.md", help="Also write the summary to this file.")
 @option("--report-dir", metavar="DIR", help="Write the reports of --report-formats to this folder.")
 @option(
@@ -147,6 +149,10 @@ def run(context: Context, /, **chosen: Any) -> None:  # noqa: ANN401 -- the opti
     leader epoch. Pass the logs of all controllers, with kafka.authorizer.logger at DEBUG. A
     principal is certain only if the log of that time has no gap and names no other one.
 
+    --leases names ACLs that are needed until a day only. Kafka knows no such end: an ACL that is
+    still in force then is the finding grant-ended, and grant-ends-soon before. An annotation
+    aclkit.io/until of a KafkaUser and a column until of a CSV do the same (with --desired).
+
     Use --rebuild if a warehouse has lost files. It computes again what can be computed, and does
     not compare with the previous run. If history would be lost, the run names it and stops; --force
     continues.
@@ -179,7 +185,7 @@ def _night(
     builder = builder_of(chosen, given.mapping_rules)
     tell_first(asked_words(reading_of(chosen)))
     desired, by_whom = drift_files(chosen), controller_log(chosen)
-    automation = automation_of(chosen)
+    automation, leases = automation_of(chosen), leases_chosen(chosen)
 
     def options_of(start: Callable[[], SparkSession], asked: Intake) -> NightlyOptions:
         resolved = resolve(given, asked.listing.brokers if asked.listing else ())
@@ -194,6 +200,7 @@ def _night(
             desired=desired,
             by_whom=by_whom,
             automation=automation,
+            leases=leases,
         )
 
     return do_night(context, intake, replaying, options_of, chosen["lock_timeout"], rebuild)

@@ -21,7 +21,10 @@ INVENTORY: Final = "inventory"
 DRIFT: Final = ("unmanaged-acl", "missing-acl", "desired-unreadable")
 """Kinds about the files in which a team keeps its ACLs: they hold for the run that read these."""
 
-OF_THE_NIGHT: Final = (*DRIFT, "changed-by-hand")
+ENDS: Final = ("grant-ended", "grant-ends-soon", "lease-without-acl")
+"""Kinds about the ends that people wrote for ACLs: they hold for the day of the run."""
+
+OF_THE_NIGHT: Final = (*DRIFT, "changed-by-hand", *ENDS)
 """Kinds that depend on files of the newest nightly run; earlier findings of them do not count."""
 
 MOST_EVIDENCE: Final = 10

@@ -6,12 +6,13 @@ policies and an exit code: they depend on the day, and on files that are in no t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from aclkit.audit.findings.audit_input import BROAD_SHARE
 from aclkit.audit.findings.by_hand import REMOVED_WITHIN, Automation, find_by_hand
 from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.drift import DesiredFiles
+from aclkit.audit.findings.leases import Leases
 from aclkit.audit.findings.read import acls_of, audit_of
 from aclkit.audit.findings.registry import find_all
 from aclkit.audit.findings.rights import find_missing_rights, hidden_parts
@@ -43,6 +44,7 @@ from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.record import ReplayResult
 from aclkit.questions.by_whom.command import ByWhomOptions, find_by_whom
 from aclkit.questions.by_whom.tables import has_read_logs, read_certain
+from aclkit.questions.query.acl_ends import write_ends
 from aclkit.runtime.progress import step
 from aclkit.warehouse.job_run import RunSettings
 from aclkit.warehouse.published import deciding_run
@@ -65,6 +67,7 @@ class NightlyOptions:
         desired: the files in which the team keeps its ACLs, if they are compared.
         by_whom: the controllers' log, if it is read.
         automation: the principals that are meant to change ACLs; None where none were passed.
+        leases: until when ACLs are needed.
     """
 
     cluster: str | None
@@ -77,6 +80,7 @@ class NightlyOptions:
     desired: DesiredFiles | None = None
     by_whom: ByWhomOptions | None = None
     automation: Automation | None = None
+    leases: Leases = field(default_factory=Leases)
 
     @property
     def has_builder(self) -> bool:
@@ -112,6 +116,7 @@ def _begin_deciding(run: Run, options: NightlyOptions) -> Scope:
         run.findings.extend(findings)
         run.notes.extend(notes)
     _ask_by_whom(run, options)
+    _look_at_ends(run, options)
     return take_inventory(run, options.materialize)
 
 
@@ -125,6 +130,16 @@ def _note_missing_rights(run: Run, scope: Scope, intake: Intake, options: Nightl
         unread = {**told.unread, **dict.fromkeys(hidden, HIDDEN)}
         run.settings = replace(run.settings, told=replace(told, unread=unread))
     run.findings.extend(find_missing_rights(unread_by(run)))
+
+
+def _look_at_ends(run: Run, options: NightlyOptions) -> None:
+    """Keep when ACLs end, and find those that end soon or should have ended."""
+    acls = acls_of(run.store, run.cluster_id)
+    leases = options.leases
+    if options.desired is not None and options.desired.desired is not None:
+        leases = leases.with_files(options.desired.desired.acls)
+    write_ends(run.store, run.cluster_id, leases.ends_of(acls))
+    run.findings.extend(leases.findings(acls, run.started_at))
 
 
 def _ask_by_whom(run: Run, options: NightlyOptions) -> None:

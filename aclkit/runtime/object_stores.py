@@ -29,7 +29,6 @@ class ObjectStore:
         credentials_advice: where its credentials come from.
         address_advice: which settings its address is made of.
         why_read_only: why runs do not write there, if they do not.
-        has_host: its URIs name the host that is asked.
     """
 
     schemes: tuple[str, ...]
@@ -37,7 +36,6 @@ class ObjectStore:
     credentials_advice: str
     address_advice: str = "Check its name."
     why_read_only: str | None = None
-    has_host: bool = False
 
     @property
     def spark_schemes(self) -> tuple[str, ...]:
@@ -60,13 +58,17 @@ class ObjectStore:
         """Return the settings with which a Spark session reaches a URI."""
         return {}
 
-    def host(self, uri: str) -> str | None:
+    def host(self, _: str) -> str | None:
         """Return the host that is asked, where the URI or the environment names it."""
-        return urlsplit(uri).hostname if self.has_host else None
+        return None
 
     def where(self) -> str:
         """Write what a message about a URI adds: which endpoint was asked."""
         return ""
+
+    def allows_http(self) -> bool:
+        """Whether requests may go unencrypted, by the environment."""
+        return False
 
 
 VARIABLES: Final = {
@@ -185,6 +187,33 @@ class S3(ObjectStore):
         url = urlsplit(access.endpoint)
         return f" at {url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}"
 
+    def allows_http(self) -> bool:
+        """AWS_ALLOW_HTTP says so."""
+        return s3_access().allow_http
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Azure(ObjectStore):
+    """Azure's blobs; AZURE_STORAGE_USE_EMULATOR means Azurite on this machine in their place."""
+
+    schemes: tuple[str, ...] = ("abfs", "abfss")
+    connector: str = "hadoop-azure"
+    credentials_advice: str = (
+        "Set AZURE_STORAGE_ACCOUNT_KEY, or AZURE_CLIENT_ID with its secret and AZURE_TENANT_ID."
+    )
+
+    def host(self, uri: str) -> str | None:
+        """Return the host that the URI names, unless the emulator is asked."""
+        return None if self.allows_http() else urlsplit(uri).hostname
+
+    def where(self) -> str:
+        """Write that the emulator is asked, if it is."""
+        return " at the emulator of this machine" if self.allows_http() else ""
+
+    def allows_http(self) -> bool:
+        """The emulator alone is asked so."""
+        return _is_true(os.environ, "AZURE_STORAGE_USE_EMULATOR")
+
 
 _DEFAULT_REGION: Final = "us-east-1"
 """The region that obstore takes where none is set."""
@@ -262,15 +291,7 @@ _GOOGLE: Final = ObjectStore(
         "could destroy each other's tables"
     ),
 )
-_AZURE: Final = ObjectStore(
-    schemes=("abfs", "abfss"),
-    connector="hadoop-azure",
-    credentials_advice=(
-        "Set AZURE_STORAGE_ACCOUNT_KEY, or AZURE_CLIENT_ID with its secret and AZURE_TENANT_ID."
-    ),
-    has_host=True,
-)
-_ALL: Final[tuple[ObjectStore, ...]] = (S3(), _GOOGLE, _AZURE)
+_ALL: Final[tuple[ObjectStore, ...]] = (S3(), _GOOGLE, Azure())
 STORES: Final = {scheme: store for store in _ALL for scheme in store.schemes}
 """Scheme → its store."""
 

@@ -17,7 +17,7 @@ from obstore.store import from_url
 
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.runtime.deadline import within
-from aclkit.runtime.object_stores import ObjectStore, s3_access, store_of
+from aclkit.runtime.object_stores import ObjectStore, store_of
 from aclkit.runtime.uri import split_scheme
 
 SECONDS: Final = 12.0
@@ -30,7 +30,10 @@ _RETRIES: Final[obstore.store.RetryConfig] = {
 _STATUS: Final = re.compile(r"status code: (\d{3})")
 _CODE: Final = re.compile(r"<Code>([A-Za-z]{1,60})</Code>")
 
-_OF_KEYS: Final = ("InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken")
+_OF_KEYS: Final = (
+    "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "InvalidToken",
+    "AuthenticationFailed",
+)  # fmt: skip
 _OF_REGIONS: Final = (
     "AuthorizationHeaderMalformed", "PermanentRedirect", "IllegalLocationConstraintException",
 )  # fmt: skip
@@ -64,7 +67,7 @@ def _ask(store: ObjectStore, uri: str) -> AclkitError | None:
         "timeout": timedelta(seconds=5),
         "connect_timeout": timedelta(seconds=5),
         # These options replace all options from the environment.
-        "allow_http": s3_access().allow_http,
+        "allow_http": store.allows_http(),
     }
     try:
         found = from_url(store.plain_uri(uri), client_options=limits, retry_config=_RETRIES)

@@ -295,6 +295,12 @@ none (no request in the log), missing (no log of that time)
   principals ARRAY<STRING> who sent such a request near that time
   hosts ARRAY<STRING> from where, in the same order
   sources ARRAY<STRING> files of the controllers' authorizer log that name them
+acl_lease: ACL in force whose end somebody wrote, as the newest nightly run read it
+  acl_id STRING the ACL's Uuid
+  until_time TIMESTAMP when it is no longer needed; the end of a day is the next midnight in UTC
+  place STRING file and line, or the lease, that says so
+  owner STRING who answers for it
+  reason STRING why it has an end
 setting: broker settings in force since a time
   since_time TIMESTAMP when a run first saw them, by its machine's clock
   super_users ARRAY<STRING> super.users; null where they were unknown

@@ -14,6 +14,7 @@ from aclkit.audit.findings import (
     denies,
     drift,
     escalation,
+    leases,
     left_over,
     never_matches,
     public_access,
@@ -75,6 +76,9 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     drift.MISSING_ACL: None,
     drift.DESIRED_UNREADABLE: None,
     by_hand.CHANGED_BY_HAND: None,
+    leases.GRANT_ENDED: None,
+    leases.GRANT_ENDS_SOON: None,
+    leases.LEASE_WITHOUT_ACL: None,
 }
 """In the order of the page: too much access first, then what is of no use, then what is odd.
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Final
 
 from aclkit.answer.document import Answer, Facts, Heading, Item, Items, Part, Sentence, Table
@@ -12,8 +13,10 @@ from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
+from aclkit.model.until import until_words
 from aclkit.questions.query.access import Access, what_can, who_can
 from aclkit.questions.query.access_answer import what_can_answer, who_can_answer
+from aclkit.questions.query.acl_ends import AclEnd, read_ends
 from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.lifetimes import Lifetime, lifetimes_naming, lifetimes_reaching
 from aclkit.rules.decide.rules import ALLOWED
@@ -36,6 +39,7 @@ class Described:
         lives: the ACLs in force that name the principal, or that apply to the resource; those for
             this name first.
         findings: those about these ACLs, and about the name itself.
+        ends: id of an ACL that has an end → its end.
     """
 
     subject: str
@@ -44,6 +48,7 @@ class Described:
     access: Access
     lives: tuple[Lifetime, ...]
     findings: tuple[Finding, ...]
+    ends: Mapping[str, AclEnd] = field(default_factory=dict)
 
 
 def describe_principal(where: Where, principal: str) -> Described:
@@ -66,6 +71,7 @@ def describe_principal(where: Where, principal: str) -> Described:
         access=access,
         lives=tuple(lives),
         findings=_findings(where, principal, lives),
+        ends=read_ends(where.tables, where.cluster_id),
     )
 
 
@@ -84,6 +90,7 @@ def describe_resource(where: Where, resource: Resource) -> Described:
         access=access,
         lives=tuple(lives),
         findings=_findings(where, str(resource), own),
+        ends=read_ends(where.tables, where.cluster_id),
     )
 
 
@@ -149,7 +156,14 @@ def _facts(found: Described) -> Iterator[tuple[str, str]]:
 def _item(found: Described, life: Lifetime) -> Item:
     principal = found.subject if found.resource is None else None
     at = "" if life.added_at is None else f" ({life.added_at:%Y-%m-%d})"
-    return Item(f"{acl_words(life.acl, principal)}{at}")
+    end = found.ends.get(life.acl.acl_id)
+    until = "" if end is None else f", needed until {until_words(end.until)}"
+    return Item(f"{acl_words(life.acl, principal)}{at}{until}")
+
+
+def _until(found: Described, life: Lifetime) -> datetime | None:
+    end = found.ends.get(life.acl.acl_id)
+    return None if end is None else end.until
 
 
 def _object(found: Described) -> dict[str, object]:
@@ -160,7 +174,7 @@ def _object(found: Described) -> dict[str, object]:
         "access": as_objects(found.access.columns, found.access.rows),
         "acls": [
             {**asdict(life.acl), "text": str(life.acl), "added_offset": life.added_offset,
-             "added_at": life.added_at}
+             "added_at": life.added_at, "until": _until(found, life)}
             for life in found.lives
         ],
         "findings": [{**asdict(each), "fingerprint": each.fingerprint} for each in found.findings],

@@ -29,8 +29,10 @@ def command_of(action: str, options: AclOptions) -> str:
     return locale + shell_words(words)
 
 
-def kafka_acls_command(acl: Acl) -> str | None:
+def kafka_acls_command(acl: Acl, action: str = "add") -> str | None:
     """Write the ``kafka-acls`` command that adds an ACL; None where kafka-acls cannot express it.
+
+    ``action`` is add or remove.
 
     >>> kafka_acls_command(Acl(acl_id="", resource_type="CLUSTER", resource_name="kafka-cluster",
     ...     pattern_type="LITERAL", principal="User:a b", host="*", operation="DESCRIBE_CONFIGS",
@@ -39,7 +41,7 @@ def kafka_acls_command(acl: Acl) -> str | None:
 --operation DescribeConfigs"
     """
     options = options_of(acl)
-    return command_of("add", with_operations(options, [acl.operation])) if options else None
+    return command_of(action, with_operations(options, [acl.operation])) if options else None
 
 
 def words_of(options: AclOptions) -> Iterator[str]:

@@ -14,11 +14,12 @@ from aclkit.kafka.desired.read import Desired
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.phrases import few, listed, number_of
+from aclkit.model.until import until_words
 
 _USER: Final = "User:"
 _PREFIXED: Final = "PREFIXED"
 
-COLUMNS: Final = ("cluster_id", "acl_id", *BINDING, "file", "line", "address")
+COLUMNS: Final = ("cluster_id", "acl_id", *BINDING, "file", "line", "address", "until")
 """The columns of ``acl_current`` that a file can fill, and where the ACL stands."""
 
 OWN_CHANGE: Final = "A plan shows the state after it, and of its own ACLs only."
@@ -91,14 +92,18 @@ def hidden_values(acls: Iterable[DesiredAcl]) -> list[Hidden]:
 def _row(each: DesiredAcl) -> Row:
     place = each.place
     where = place.file, place.line or None, place.address or None
-    return (each.cluster, None, *each.binding, *where)
+    return (each.cluster, None, *each.binding, *where, each.until)
 
 
 def _parts(desired: Desired) -> Iterator[Part]:
     names = {part.document for part in desired.parts}
     rows = [_shown(each, has_file=len(names) > 1) for each in desired.acls]
     if rows:
-        yield Table(("principal", "acl", "place"), rows, Table(COLUMNS, map(_row, desired.acls)))
+        columns: tuple[str, ...] = ("principal", "acl", "place")
+        if any(each.until for each in desired.acls):
+            columns = (*columns, "until")
+            rows = [(*row, _until(each)) for row, each in zip(rows, desired.acls, strict=True)]
+        yield Table(columns, rows, Table(COLUMNS, map(_row, desired.acls)))
     forms = dict.fromkeys(part.form for part in desired.parts)
     files = few(names) if len(names) == 1 else number_of(len(names), "file")
     of = f" ({listed([*forms])})" if forms else ""
@@ -109,6 +114,10 @@ def _shown(each: DesiredAcl, *, has_file: bool) -> Row:
     acl, place = without_sensitive(each), each.place
     where = str(place) if has_file else place.address or f"line {place.line}"
     return acl.principal, acl_words(acl, acl.principal), where
+
+
+def _until(each: DesiredAcl) -> str:
+    return "" if each.until is None else until_words(each.until)
 
 
 def _notes(desired: Desired) -> Iterator[str]:

@@ -55,6 +55,9 @@ _OWN: Final = Dialect(
     tool="aclkit", columns={name: name for name in BINDING}, words=CAPITALS
 )  # fmt: skip
 
+UNTIL: Final = "until"
+"""The column in which an ACL may have an end; only aclkit reads it."""
+
 IGNORED: Final = frozenset((
     "aclid", "clusterid", "cluster", "addedoffset", "effectiveoffset", "addedat", "addedby",
     "file", "line", "address", "source", "sensitive", "comment", "comments", "note",
@@ -79,6 +82,7 @@ class Columns:
         names: the fields whose name in the file is another one.
         cells: those of the header.
         is_header: whether a header told it.
+        until: the place of the column until, in which an ACL may have an end.
         unread: columns that are not read.
     """
 
@@ -87,6 +91,7 @@ class Columns:
     names: Mapping[str, str]
     cells: Sequence[str]
     is_header: bool = True
+    until: int | None = None
     unread: Sequence[str] = ()
 
 
@@ -174,11 +179,11 @@ def _of_header(cells: Sequence[str], refuse: Refuse) -> Columns | None:
     unread: list[str] = []
     faults: list[str] = []
     for place, cell in enumerate(cells):
-        ours = by_name.get(_key(dialect, cell))
+        ours = by_name.get(_key(dialect, cell)) or (UNTIL if plain_name(cell) == UNTIL else None)
         if ours is None:
             unread.append(cell)
         elif ours in places:
-            faults.append(f"The column {dialect.columns[ours]} stands twice. Remove one")
+            faults.append(f"The column {dialect.columns.get(ours, ours)} stands twice. Remove one")
         else:
             places[ours] = place
     missing = [name for ours, name in dialect.columns.items() if ours not in places]
@@ -192,8 +197,11 @@ def _of_header(cells: Sequence[str], refuse: Refuse) -> Columns | None:
         refuse(text)
     if faults:
         return None
+    until = places.pop(UNTIL, None)
     names = {ours: name for ours, name in dialect.columns.items() if ours != name}
-    return Columns(dialect=dialect, places=places, names=names, cells=cells, unread=unread)
+    return Columns(
+        dialect=dialect, places=places, names=names, cells=cells, unread=unread, until=until
+    )
 
 
 def _dialect(cells: Sequence[str]) -> Dialect:

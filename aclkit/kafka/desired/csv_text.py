@@ -13,13 +13,15 @@ The header decides whose CSV it is, and so which words are valid:
 - aclkit (``export acls --format csv``, ``desired show --format csv``): the names of its columns and
   Kafka's words in capitals. Fields are exact.
 
+A column ``until`` of any of them is the end of its row's ACL; the other tools refuse or ignore it.
+
 None of the tools knows comments; lines that begin with ``#`` are passed over, and a note says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
 
@@ -39,8 +41,10 @@ from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Problem
 from aclkit.model.acl import BINDING
 from aclkit.model.phrases import few, number_of
 from aclkit.model.principal import java_trim
+from aclkit.model.until import parse_until
 
 _SEPARATORS: Final = (",", ";", "\t")
+LONGEST_QUOTE: Final = 60
 _BEGINNING: Final = 100_000
 """Characters in which the header must stand."""
 
@@ -209,7 +213,13 @@ def _read_row(reading: _Reading, columns: Columns, line: int, cells: Sequence[st
         fields[name] = texts.setdefault(text, text)
     raw = Raw(**fields, names=columns.names)
     found = desired_acl(raw, columns.dialect.words, reading.document.place(line))
-    if isinstance(found, DesiredAcl):
+    until = "" if columns.until is None else cells[columns.until].strip()
+    if isinstance(found, DesiredAcl) and until:
+        try:
+            reading.acls.append(replace(found, until=parse_until(until)))
+        except ValueError as error:
+            reading.refuse(line, f"until: {error}, found '{until[:LONGEST_QUOTE]}'")
+    elif isinstance(found, DesiredAcl):
         reading.acls.append(found)
     else:
         reading.problems += found

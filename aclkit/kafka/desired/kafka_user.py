@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final
 
 from aclkit.kafka.acls.common import is_kubernetes_name
@@ -24,6 +25,7 @@ from aclkit.kafka.desired.yaml_fields import Fields, quoted, text_of
 from aclkit.kafka.desired.yaml_text import Mapping, Node, Scalar, Sequence, read_yaml
 from aclkit.model.phrases import few, most_like, number_of
 from aclkit.model.resource import CLUSTER_NAME
+from aclkit.model.until import parse_until
 
 NAME: Final = "strimzi"
 
@@ -36,6 +38,9 @@ _KINDS: Final = (
     "KafkaMirrorMaker", "KafkaMirrorMaker2", "KafkaRebalance", "KafkaNodePool", "KafkaConnectS2I",
 )  # fmt: skip
 _CLUSTER: Final = "strimzi.io/cluster"
+_UNTIL: Final = "aclkit.io/until"
+"""The annotation of a user whose ACLs end; Strimzi's schema has no place for one of an ACL."""
+
 _PAUSE: Final = "strimzi.io/pause-reconciliation"
 _AUTHENTICATIONS: Final = {"tls": "CN=", "tls-external": "CN=", "scram-sha-512": ""}
 _LONGEST_COMMON_NAME: Final = 64
@@ -175,7 +180,11 @@ class _Reading:
         rest = "authentication", "authorization", "quotas", "template"
         fields.known(spec, rest, "spec")
         prefix = self.read_authentication(spec, name)
-        acls = [*self.read_authorization(spec, f"User:{prefix}{name}", cluster, version)]
+        until = self.read_until(metadata)
+        acls = [
+            replace(acl, until=until)
+            for acl in self.read_authorization(spec, f"User:{prefix}{name}", cluster, version)
+        ]
         if name is None:
             return
         self.refuse_twice(metadata, cluster, name, resource.line)
@@ -211,6 +220,19 @@ class _Reading:
         if words is None or words.get(key) is None:
             return None
         return self.fields.text(words.get(key), f"metadata.{where}: {key}", words.line)
+
+    def read_until(self, metadata: Mapping) -> datetime | None:
+        """Return when the ACLs of a user end, where an annotation says so."""
+        text = self.read_word(metadata, "annotations", _UNTIL)
+        if text is None:
+            return None
+        try:
+            return parse_until(text)
+        except ValueError as error:
+            annotations = metadata.get("annotations")
+            line = annotations.line_of(_UNTIL) if isinstance(annotations, Mapping) else 0
+            self.fields.refuse(line, f"{_UNTIL}: {error}, found {quoted(text)}")
+            return None
 
     def read_authentication(self, spec: Mapping, name: str | None) -> str:
         """Return what stands before the name in the principal of a user."""

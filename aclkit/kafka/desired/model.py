@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Final, Literal
 
@@ -53,6 +54,7 @@ class DesiredAcl:
             written in csv and json, but in nothing that people read or publish.
         cluster: the cluster that it is for, where the file names it.
         is_fresh: its principal is one that the plan creates, see ``FRESH``.
+        until: when it ends, in UTC, where the file says so.
     """
 
     acl: Acl
@@ -60,6 +62,7 @@ class DesiredAcl:
     sensitive: frozenset[str] = frozenset()
     cluster: str | None = None
     is_fresh: bool = False
+    until: datetime | None = None
 
     @property
     def binding(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from aclkit.audit.findings.settings import (
     SUPER_USERS_UNKNOWN,
 )
 from aclkit.model.acl import Acl
-from aclkit.model.findings import DRIFT, EVERY_NAME, INVENTORY, SEVERITIES
+from aclkit.model.findings import DRIFT, ENDS, EVERY_NAME, INVENTORY, SEVERITIES
 from aclkit.model.log_findings import (
     AUTHORIZER_LOG_MISMATCH,
     LOG_DIVERGED,
@@ -224,7 +224,7 @@ def test_every_kind_of_an_audit_has_a_planted_acl():
         BROKER_SETTINGS_DIFFER, READING_CHANGED, SUPER_USERS_UNKNOWN, CHANGED_BY_HAND,
         MISSING_RIGHT,
     )  # fmt: skip
-    others = {kind.id for kind in (*OF_READINGS, *OF_LOGS, *of_runs)} | {*DRIFT}
+    others = {kind.id for kind in (*OF_READINGS, *OF_LOGS, *of_runs)} | {*DRIFT, *ENDS}
     assert planted == KINDS.keys() - others
 
 

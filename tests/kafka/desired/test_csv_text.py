@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import time
+from datetime import UTC, datetime
 
 import pytest
 
@@ -335,3 +336,28 @@ def test_a_quote_that_never_ends_costs_no_more_than_its_text():
     start = time.process_time()
     assert of(text).problems
     assert time.process_time() - start < 20
+
+
+@pytest.mark.parametrize("header", [MANAGER, KAFBAT])
+def test_a_column_until_is_the_end_of_each_row_that_has_one(header):
+    words = "Topic,LITERAL,foo,Read,Allow" if header is MANAGER else "TOPIC,LITERAL,foo,READ,ALLOW"
+    ends = {"ann": "2026-12-31", "bob": "", "eve": " 2026-12-31T18:00:00+01:00"}
+    rows = [f"User:{name},{words},*,{until}\n" for name, until in ends.items()]
+    found = of(f"{header[:-1]},Until\n{''.join(rows)}")
+    assert not found.problems
+    assert [each.until for each in found.acls] == [
+        datetime(2027, 1, 1, tzinfo=UTC), None, datetime(2026, 12, 31, 17, tzinfo=UTC)
+    ]  # fmt: skip
+
+
+def test_an_end_that_is_none_is_refused_on_its_line():
+    row = "User:ann,Topic,LITERAL,foo,Read,Allow,*"
+    found = of(f"{MANAGER[:-1]},until\n{row},2026-12-31\n{row},soon\n")
+    (problem,) = found.problems
+    assert problem.place.line == 3
+    assert problem.text.startswith("until: expected a day such as 2026-12-31")
+
+
+def test_a_second_column_until_is_refused():
+    (problem,) = of(f"{MANAGER[:-1]},until,Until\n").problems
+    assert "The column until stands twice" in problem.text

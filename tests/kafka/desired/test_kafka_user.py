@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -411,3 +412,27 @@ def test_ten_thousand_users_take_seconds():
     part = read_text(text)
     assert (len(part.acls), len(part.owners), part.problems) == (10_000, 10_000, [])
     assert time.process_time() - before < 20
+
+
+UNTIL = f"name: mill, {LABELS}, annotations: {{aclkit.io/until: TIME}}"
+
+
+@pytest.mark.parametrize("until", ["2026-12-31", "'2026-12-31'", '"2026-12-31T23:00:00-01:00"'])
+def test_an_annotation_is_the_end_of_all_acls_of_a_user(until):
+    spec = f"{{authorization: {{type: simple, acls: [{RULE}, {RULE}]}}}}"
+    part = read_text(user(spec, metadata=UNTIL.replace("TIME", until)))
+    assert not part.problems
+    assert {each.until for each in part.acls} == {datetime(2027, 1, 1, tzinfo=UTC)}
+
+
+def test_a_user_without_the_annotation_has_no_end():
+    assert {each.until for each in read_text(with_rule(RULE)).acls} == {None}
+
+
+def test_an_annotation_that_is_no_end_is_refused_on_its_line():
+    text = user(metadata=UNTIL.replace("TIME", "next year"))
+    assert refusal(text) == (
+        3,
+        "aclkit.io/until: expected a day such as 2026-12-31, or a time with a zone such as "
+        "2026-12-31T18:00:00Z, found 'next year'",
+    )

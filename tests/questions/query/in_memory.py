@@ -67,7 +67,7 @@ def open_memory(
         ],
         "log_range": [{"from_offset": 0, "to_offset": head, "epoch": 1, "fact": "record"}],
         "setting": [], "host": [], "principal": [], "resource": [], "broker": [],
-        "acl_change_by": [],
+        "acl_change_by": [], "acl_lease": [],
         **(tables or {}),
     }  # fmt: skip
     for name, content in rows.items():
