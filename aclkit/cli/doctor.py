@@ -22,6 +22,9 @@ from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command
 from aclkit.cli.options import option, timeout_option
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.kafka.acls.command import kafka_acls_command
+from aclkit.model.phrases import number_of
+from aclkit.model.unread import INSTEAD, RIGHT, Unread, right_acl, unread_note
 from aclkit.runtime.deadline import Deadline, start
 from aclkit.runtime.environment import (
     LEAST_JAVA,
@@ -63,11 +66,12 @@ class CheckContext:
 
 
 class CheckResult(NamedTuple):
-    """What a check has seen where it did not fail."""
+    """What a check has seen where it did not fail; ``lacks`` have rows of their own."""
 
     found: str
     state: State = "ok"
     advice: str | None = None
+    lacks: tuple[tuple[str, str], ...] = ()
 
 
 class Outcome(NamedTuple):
@@ -97,24 +101,29 @@ def run_checks(checks: Sequence[Check], around: CheckContext) -> Iterator[Outcom
     started = [(check, start(partial(_outcome, check, around), check.name)) for check in checks]
     for check, outcome in started:
         try:
-            yield outcome.result(deadline.left)
+            yield from outcome.result(deadline.left)
         except TimeoutError:
             silent = SurroundingsError(f"no answer within {around.seconds:g} s")
             yield _failed(check, silent)
 
 
-def _outcome(check: Check, around: CheckContext) -> Outcome:
+def _outcome(check: Check, around: CheckContext) -> list[Outcome]:
     try:
         seen = check.look(around)
     except ModuleNotFoundError as error:
-        return _failed(check, not_installed("this", missing_package(error)))
+        return [_failed(check, not_installed("this", missing_package(error)))]
     except AclkitError as error:
-        return _failed(check, error)
+        return [_failed(check, error)]
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _failed(check, SurroundingsError(f"{where}{error.strerror or error}"))
+        return [_failed(check, SurroundingsError(f"{where}{error.strerror or error}"))]
     is_fine = seen.state == "ok"
-    return Outcome(check.name, seen.state, seen.found, None if is_fine else seen.advice, 0)
+    own = Outcome(check.name, seen.state, seen.found, None if is_fine else seen.advice, 0)
+    return [own, *(Outcome(_RIGHTS, "warning", lack, advice, 0) for lack, advice in seen.lacks)]
+
+
+_RIGHTS: Final = "rights"
+"""The check of a row about a part of a live cluster that cannot be read."""
 
 
 def _failed(check: Check, error: AclkitError) -> Outcome:
@@ -257,6 +266,7 @@ def see_source(around: CheckContext) -> CheckResult:
 def see_broker(around: CheckContext) -> CheckResult:
     """Ask a live source what a run would ask it."""
     from aclkit.pipeline.replay.intake import ask_live, look_at, parse_source
+    from aclkit.pipeline.sources.listing import Listing
     from aclkit.pipeline.sources.source_kinds import LIVE
 
     live = [one for one in map(parse_source, around.sources) if one.kind == LIVE]
@@ -264,15 +274,24 @@ def see_broker(around: CheckContext) -> CheckResult:
         return CheckResult("no live source given", "skipped")
     config = around.command_config
     intake = ask_live(look_at(live, command_config=config, timeout=around.seconds))
-    told = intake.listing
-    rows = len(told.rows) if told else 0
-    found = f"{live[0].path} answers: cluster {', '.join(intake.cluster_ids)}, {rows:,} rows"
-    notes = (*(told.notes if told else ()), *(f"not honoured: {k}" for k in intake.not_honoured))
+    told = intake.listing or Listing(rows=())
+    rows = number_of(len(told.rows), "row")
+    found = f"{live[0].path} answers: cluster {', '.join(intake.cluster_ids)}, {rows}"
+    lacks = tuple(_lack(each, told.asked_by) for each in told.unread)
+    ours = {note for note, _ in lacks}
+    notes = [note for note in told.notes if note not in ours]
+    notes += [f"not honoured: {key}" for key in intake.not_honoured]
     if notes:
-        return CheckResult(
-            f"{found}; {'; '.join(notes)}", "warning", "docs/operations.md: a live cluster"
-        )
-    return CheckResult(found)
+        return CheckResult("; ".join((found, *notes)), "warning", "docs/live.md", lacks)
+    return CheckResult(found, lacks=lacks)
+
+
+def _lack(unread: Unread, principal: str) -> tuple[str, str]:
+    """Return what cannot be read and what that costs, and what to do about it."""
+    advice = INSTEAD[unread.part]
+    if unread.cause == RIGHT:
+        advice = kafka_acls_command(right_acl(unread.part, principal)) or advice
+    return unread_note(unread, principal), advice
 
 
 LITTLE_ROOM: Final = 2 << 30
@@ -327,9 +346,10 @@ def doctor(
       aclkit doctor --format json
 
     It checks Java, memory, Delta's jars, disk space, the lock, the warehouse, the source of
-    --source or of the run settings, and the brokers of a live source. It changes nothing. A warning
-    has exit code 0: questions or smaller runs still work. A failed check has the exit code that a
-    run would have (2, 3 or 4); the highest wins.
+    --source or of the run settings, and the brokers of a live source: each right that aclkit lacks
+    there has a line, with what it costs and the command that grants it. doctor changes nothing. A
+    warning has exit code 0: questions or smaller runs still work. A failed check has the exit code
+    that a run would have (2, 3 or 4); the highest wins.
     """
     context: Context = ctx.obj
     nightly = (ctx.find_root().default_map or {}).get("run", {})

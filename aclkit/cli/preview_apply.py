@@ -171,7 +171,7 @@ def _refuse_settings(chosen: Mapping[str, Any]) -> None:
 def _audit(
     tables: Tables, run: PublishedRun, base: Base
 ) -> tuple[AuditInput, list[Finding] | None]:
-    audit = audit_published(tables, run, base.state.settings, base.semantics)
+    audit = audit_published(tables, base.published, run, base.state.settings, base.semantics)
     return audit, read_findings(tables, run)
 
 

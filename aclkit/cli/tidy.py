@@ -138,7 +138,9 @@ def tidy(
 def _read_facts(warehouse: str, base: Base) -> AuditInput:
     """Read what tells which ACLs a finding asks to remove or narrow: they cover no other ones."""
     with open_tables(warehouse, {name: {} for name in AUDITED}) as (_, tables):
-        return audit_published(tables, base.run, base.state.settings, base.semantics)
+        return audit_published(
+            tables, base.published, base.run, base.state.settings, base.semantics
+        )
 
 
 def _check(proven: Proven) -> None:

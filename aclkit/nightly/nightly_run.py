@@ -15,6 +15,7 @@ from aclkit.audit.findings.drift import DesiredFiles
 from aclkit.audit.findings.leases import Leases
 from aclkit.audit.findings.read import acls_of, audit_of
 from aclkit.audit.findings.registry import find_all
+from aclkit.audit.findings.rights import find_missing_rights, hidden_parts
 from aclkit.audit.findings.settings import (
     find_broker_settings_differ,
     find_reading_changed,
@@ -24,10 +25,16 @@ from aclkit.audit.findings.unknown import find_unknown, notes_on, staying, those
 from aclkit.audit.reports.data import NightlySummary
 from aclkit.audit.reports.gather import read_summary
 from aclkit.audit.reports.summary_page import render_summary
-from aclkit.model.broker_settings import BrokerConfig, ResolvedSettings
+from aclkit.model.broker_settings import ResolvedSettings
 from aclkit.model.findings import Finding
+from aclkit.model.unread import HIDDEN
 from aclkit.nightly.policies import Policies, conclude
-from aclkit.pipeline.explain.decided import MaterializeOptions, is_decided, take_inventory
+from aclkit.pipeline.explain.decided import (
+    MaterializeOptions,
+    is_decided,
+    take_inventory,
+    unread_by,
+)
 from aclkit.pipeline.explain.materialize import materialize
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.replay.again import replay_again
@@ -113,6 +120,18 @@ def _begin_deciding(run: Run, options: NightlyOptions) -> Scope:
     return take_inventory(run, options.materialize)
 
 
+def _note_missing_rights(run: Run, scope: Scope, intake: Intake, options: NightlyOptions) -> None:
+    """Find which rights aclkit's user lacks on a live cluster, and what brokers hide from it."""
+    told, listing = run.settings.told, intake.listing
+    if told is not None and listing is not None and listing.filtered:
+        acls = acls_of(run.store, run.cluster_id)
+        who, settings = listing.asked_by, options.materialize.settings
+        hidden = hidden_parts(listing.filtered, who, acls, settings, scope.semantics)
+        unread = {**told.unread, **dict.fromkeys(hidden, HIDDEN)}
+        run.settings = replace(run.settings, told=replace(told, unread=unread))
+    run.findings.extend(find_missing_rights(unread_by(run)))
+
+
 def _look_at_ends(run: Run, options: NightlyOptions) -> None:
     """Keep when ACLs end, and find those that end soon or should have ended."""
     acls = acls_of(run.store, run.cluster_id)
@@ -173,12 +192,14 @@ def _is_audited(then: RunSettings, told: RunSettings, options: NightlyOptions) -
     return (
         then.broad_share == options.broad_share
         and bool(then.has_builder) == options.has_builder
-        and _brokers(then) == _brokers(told)
+        and _by_cluster(then) == _by_cluster(told)
     )
 
 
-def _brokers(settings: RunSettings) -> tuple[BrokerConfig, ...] | None:
-    return settings.told.brokers if settings.told is not None else None
+def _by_cluster(settings: RunSettings) -> tuple[object, ...]:
+    """Return what a live cluster reported, and what it did not."""
+    told = settings.told
+    return () if told is None else (told.brokers, told.unread)
 
 
 def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyResult:
@@ -193,6 +214,7 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     if run.rebuilt is not None:
         run.notes.extend(run.rebuilt.notes(run.store.runs, run.cluster_id))
     scope = _begin_deciding(run, options)
+    _note_missing_rights(run, scope, intake, options)
     if not _holds_decisions(run, scope, options):
         _decide(run, scope, options)
     return _end_night(run, replayed, options)
@@ -212,6 +234,7 @@ def _decide(run: Run, scope: Scope, options: NightlyOptions) -> None:
             scope.semantics,
             broad_share=share,
             has_builder=options.has_builder,
+            unread=unread_by(run),
         )
         found = find_all(audit)
         unknown = find_unknown(audit, found, find_all)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -38,10 +38,17 @@ DECIDED_IN: Final = "decided_in_run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What a live cluster's brokers reported about themselves."""
+    """What a live cluster's brokers reported about themselves.
+
+    Attributes:
+        brokers: their configurations.
+        metadata_version: the one in force.
+        unread: part that was not read whole → the cause; see ``model.unread``.
+    """
 
     brokers: tuple[BrokerConfig, ...] = ()
     metadata_version: int | None = None
+    unread: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +119,8 @@ class RunSettings:
         if told := said.pop("told", None):
             said["brokers"] = {str(each.node_id): dict(each.values) for each in told.brokers}
             said["metadata_version"] = told.metadata_version
+            if told.unread:
+                said["unread"] = dict(told.unread)
         if self.semantics is not None:
             said["semantics"] = self.semantics.said()
         if self.super_users is not None:
@@ -129,14 +138,16 @@ def read_settings(text: str | None) -> RunSettings:
         ValueError, TypeError, AttributeError: it is not what ``write`` writes.
     """
     written = {name: value for name, value in json.loads(text or "{}").items() if value is not None}
-    values = {
-        field.name: written[field.name] for field in fields(RunSettings) if field.name in written
-    }
+    values = {each.name: written[each.name] for each in fields(RunSettings) if each.name in written}
     values |= {name: read(values[name]) for name, read in _READ.items() if name in values}
     if "brokers" in written:
         told = sorted((int(node), config) for node, config in written["brokers"].items())
         brokers = tuple(BrokerConfig(node, config) for node, config in told)
-        values["told"] = Told(brokers=brokers, metadata_version=written.get("metadata_version"))
+        values["told"] = Told(
+            brokers=brokers,
+            metadata_version=written.get("metadata_version"),
+            unread=written.get("unread", {}),
+        )
     return RunSettings(**values)
 
 
@@ -207,7 +218,7 @@ class PublishedRun:
 
     def row(self) -> tuple[object, ...]:
         """Write it as a row of the table."""
-        said = {field.name: getattr(self, field.name) for field in fields(self)}
+        said = {each.name: getattr(self, each.name) for each in fields(self)}
         said["settings"] = said.pop("settings_text")
         for name in ("started_at", "finished_at"):
             said[name] = said[name] and said[name].replace(tzinfo=UTC)

@@ -109,11 +109,26 @@ DAY: Final = timedelta(days=1)
 
 def as_of(published: Published, run: PublishedRun) -> AsOf:
     """Return when the sources were read that a run stands on, and up to which offset it goes."""
+    began = (_reading_run(published, run) or run).started_at
+    return AsOf(None if began is None else began.replace(tzinfo=UTC), run.head_offset)
+
+
+def unread_parts(published: Published, run: PublishedRun) -> frozenset[str]:
+    """Return the parts of a live cluster that were not read whole for a run, see ``model.unread``.
+
+    Raises:
+        SurroundingsError: the settings are not those of this version of aclkit.
+    """
+    reading = _reading_run(published, run)
+    told = None if reading is None else reading.settings.told
+    return frozenset(() if told is None else told.unread)
+
+
+def _reading_run(published: Published, run: PublishedRun) -> PublishedRun | None:
+    """Return the run whose sources a run stands on; None where it is not kept."""
     mine = [each for each in published.standing if each.cluster_id == run.cluster_id]
     until = [each for each in mine if each.run_number <= run.run_number]
-    reading = [each for each in until if each.job in REPLAYING]
-    began = (reading[-1] if reading else run).started_at
-    return AsOf(None if began is None else began.replace(tzinfo=UTC), run.head_offset)
+    return next((each for each in reversed(until) if each.job in REPLAYING), None)
 
 
 def open_warehouse(path: str | None) -> Published:

@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from aclkit.cli import cli, doctor
 from aclkit.cli.doctor import Check, CheckContext, CheckResult, Outcome, run_checks
 from aclkit.errors import DataError, SurroundingsError, UsageError
+from aclkit.model.unread import NOT_OFFERED, RIGHT, SETTINGS, Unread, unread_note
 from aclkit.pipeline.sources import live
 from aclkit.pipeline.sources.listing import Listing
 from aclkit.runtime import environment, memory
@@ -173,6 +174,33 @@ def test_a_live_source_is_asked_what_a_run_would_ask(monkeypatch, notes, state):
         state, "h:1 answers: cluster h:1 5, 0 rows",
     )  # fmt: skip
     assert doctor.see_broker(CheckContext(sources=["records:x"])).state == "skipped"
+
+
+@pytest.mark.parametrize(
+    ("cause", "advice"),
+    [
+        (
+            RIGHT,
+            "kafka-acls --bootstrap-server HOST:PORT --add --cluster --allow-principal User:me "
+            "--operation DescribeConfigs",
+        ),
+        (NOT_OFFERED, "Pass --super-users and --allow-everyone, or --server-properties FILE"),
+    ],
+)
+def test_what_a_broker_keeps_back_has_a_row_with_its_cost_and_the_way_out(
+    monkeypatch, cause, advice
+):
+    unread = Unread(part=SETTINGS, cause=cause, reason="error 31")
+    note = unread_note(unread, "User:me")
+    told = Listing(rows=(), cluster_id="c", unread=(unread,), notes=(note,), asked_by="User:me")
+    monkeypatch.setattr(live, "read_live", lambda *_: told)
+    around = CheckContext(sources=["live:h:1"], seconds=5)
+    rows = [*doctor.run_checks([Check("broker", doctor.see_broker, "x")], around)]
+    assert rows == [
+        ("broker", "ok", "h:1 answers: cluster c, 0 rows", None, 0),
+        ("rights", "warning", note, advice, 0),
+    ]
+    assert "DENIED may be wrong" in note
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ def test_what_a_cluster_names_lives_until_a_listing_that_tells_it_whole_lacks_it
     assert warehouse.tables() == before
     gone = {"LOG_DIRS": fake.log_dirs("new"), "TOKENS": fake.tokens()}
     result = night(warehouse, "replay", topics=["new"], **gone, GROUPS=fake.groups(error=14))
-    assert "note: groups: not read: broker 1: error 14" in result.output
+    assert "note: groups: not read (broker 1: error 14" in result.output
     after = lives(warehouse)
     assert {name for name, end in after.items() if end} == {
         *("TOPIC orders", "DELEGATION_TOKEN id-carol", "User:carol DELEGATION_TOKEN"),

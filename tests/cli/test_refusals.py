@@ -159,7 +159,7 @@ def test_a_configuration_that_cannot_be_used_names_the_way_out(warehouse, tmp_pa
 def test_a_user_without_the_right_to_list_acls(warehouse, command):
     with fake_broker(error=(31, "no")) as broker:
         said = refused(warehouse, command, f"live:{broker.bootstrap}", code=4)
-    assert "needs DESCRIBE on the cluster" in said
+    assert "Missing right: DESCRIBE on the cluster for User:NAME. Next: kafka-acls" in said
 
 
 @pytest.mark.parametrize("command", COMMANDS)

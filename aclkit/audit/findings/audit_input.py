@@ -83,6 +83,7 @@ class AuditInput:
         brokers: those that the log has as registered.
         budget: the search limit of exact answers.
         has_builder: the user configured a principal builder, so names may have any form.
+        unread: the parts of a live cluster that were not read whole; see ``model.unread``.
         supposed: the result for "is something left?" where the search limit was reached first.
     """
 
@@ -100,6 +101,7 @@ class AuditInput:
     brokers: Sequence[Broker] = ()
     budget: Budget = field(default_factory=Budget)
     has_builder: bool = False
+    unread: frozenset[str] = frozenset()
     supposed: bool = False
 
     @cached_property

@@ -16,6 +16,7 @@ from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.model.principal import split_principal
+from aclkit.model.unread import TOPICS, USERS
 from aclkit.rules.patterns.match import LITERAL, names_exactly
 
 if TYPE_CHECKING:
@@ -116,6 +117,9 @@ def orphaned_resources(audit: AuditInput) -> Callable[[Acl], bool]:
     """Return what tells whether an ACL is on a topic by name that does not exist."""
     known = {"*", *audit.topics_alive}
     are_known = bool(audit.topics or audit.listed_topics)
+    if TOPICS in audit.unread:
+        # Only those are known to be gone that a run saw come and go.
+        known |= {acl.resource_name for acl in audit.acls} - {life.name for life in audit.topics}
 
     def is_orphaned(acl: Acl) -> bool:
         is_literal = (acl.resource_type, acl.pattern_type) == ("TOPIC", LITERAL)
@@ -167,6 +171,8 @@ def orphaned_principals(audit: AuditInput) -> Callable[[Acl], bool]:
     """Return what tells whether an ACL names a principal that is neither alive nor listed."""
     alive = {life.name for life in audit.users if life.last_offset is None}
     known = alive | audit.listed_principals | audit.settings.super_users | {ANONYMOUS}
+    if USERS in audit.unread:
+        known |= {acl.principal for acl in audit.acls} - {life.name for life in audit.users}
 
     def is_orphaned(acl: Acl) -> bool:
         is_known = not audit.users or acl.principal in known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from aclkit.warehouse.codecs import (
     finding_sql,
 )
 from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import Published, unread_parts
 from aclkit.warehouse.reader import Tables, read_written
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.store import Store
@@ -39,6 +40,7 @@ def audit_of(
     *,
     broad_share: float = BROAD_SHARE,
     has_builder: bool = False,
+    unread: Iterable[str] = (),
 ) -> AuditInput:
     """Read the ACLs alive, lifetimes, inventory and brokers of a cluster, as this run wrote them.
 
@@ -49,10 +51,13 @@ def audit_of(
         semantics: how ACLs are read.
         broad_share: the share of the topics that more than is broad.
         has_builder: see ``AuditInput``.
+        unread: see ``AuditInput``.
     """
     with read_written(store, cluster_id, *AUDITED) as tables:
         audit = _audit(lambda sql: tables.rows(sql, cluster_id), settings, semantics)
-    return replace(audit, broad_share=broad_share, has_builder=has_builder)
+    return replace(
+        audit, broad_share=broad_share, has_builder=has_builder, unread=frozenset(unread)
+    )
 
 
 def acls_of(store: Store, cluster_id: str) -> list[Acl]:
@@ -62,12 +67,17 @@ def acls_of(store: Store, cluster_id: str) -> list[Acl]:
 
 
 def audit_published(
-    tables: Tables, run: PublishedRun, settings: BrokerSettings, semantics: Semantics
+    tables: Tables,
+    published: Published,
+    run: PublishedRun,
+    settings: BrokerSettings,
+    semantics: Semantics,
 ) -> AuditInput:
     """Read the same of a published warehouse, where its newest tables stand.
 
     Args:
         tables: has ``AUDITED``; see ``reader.open_tables``.
+        published: the warehouse.
         run: the run whose decisions are published.
         settings: super users and allow.everyone.
         semantics: how ACLs are read.
@@ -77,6 +87,7 @@ def audit_published(
         _audit(lambda sql: fetch(tables, sql, [run.cluster_id]), settings, semantics),
         broad_share=BROAD_SHARE if share is None else share,
         has_builder=bool(run.settings.has_builder),
+        unread=unread_parts(published, run),
     )
 
 

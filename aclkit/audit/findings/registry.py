@@ -22,6 +22,7 @@ from aclkit.audit.findings import (
     readings,
     redundant,
     required_pairs,
+    rights,
     settings,
     too_much,
 )
@@ -69,6 +70,7 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     log_findings.SNAPSHOT_CONTRADICTS_LOG: None,
     settings.BROKER_SETTINGS_DIFFER: None,
     settings.SUPER_USERS_UNKNOWN: None,
+    rights.MISSING_RIGHT: None,
     log_findings.LOG_DIVERGED: None,
     drift.UNMANAGED_ACL: None,
     drift.MISSING_ACL: None,

@@ -179,4 +179,5 @@ def _object(found: Described) -> dict[str, object]:
         ],
         "findings": [{**asdict(each), "fingerprint": each.fingerprint} for each in found.findings],
         "unknown_settings": found.access.unknown_settings,
+        "unread_parts": sorted(found.access.unread),
     }  # fmt: skip

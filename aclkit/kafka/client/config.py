@@ -19,7 +19,9 @@ from typing import Any, Final
 from aclkit.errors import UsageError
 from aclkit.kafka.client.oauth import Tokens, grant_of
 from aclkit.kafka.client.properties import resolve_variables
+from aclkit.kafka.client.services import refuse_service_login
 from aclkit.kafka.client.tls import tls_context
+from aclkit.model.unread import ANY_USER
 
 HONOURED: Final = {
     *("security.protocol", "client.id", "sasl.mechanism", "sasl.jaas.config"),
@@ -81,6 +83,7 @@ def not_honoured(properties: Mapping[str, str]) -> tuple[str, ...]:
     Raises:
         UsageError: a key that must not be passed over.
     """
+    refuse_service_login(properties)
     for key, what in _REFUSED.items():
         if properties.get(key, "").strip():
             raise UsageError(f"{key} is not supported: it asks for {what}")
@@ -261,12 +264,14 @@ class ClientConfig:
         secrets: texts that no message may hold.
         not_honoured: keys that were passed over.
         tokens: what fetches the token of OAUTHBEARER.
+        principal: who logs in, unless the brokers map names: of SCRAM the user, else a placeholder.
     """
 
     settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
     not_honoured: tuple[str, ...] = ()
     tokens: Tokens | None = None
+    principal: str = ANY_USER
 
     def masked(self, text: str) -> str:
         """Take the secrets out of a message, should one have come into it."""
@@ -283,6 +288,7 @@ def client_config(properties: Mapping[str, str]) -> ClientConfig:
             another way to list the ACLs, and contains no secret.
     """
     secrets: list[str] = []
+    principal = ANY_USER
     try:
         resolved = resolve_variables(properties)
         secrets += [resolved.get(key, "") for key in _SECRET_KEYS]
@@ -296,6 +302,9 @@ def client_config(properties: Mapping[str, str]) -> ClientConfig:
             entry = parse_jaas(resolved.get("sasl.jaas.config", ""))
             secrets += [entry.options.get(key, "") for key in ("password", "clientSecret")]
             settings |= _sasl_settings(resolved, entry)
+            # The user name of PLAIN is often that of an API key.
+            if str(settings["sasl_mechanism"]).startswith("SCRAM"):
+                principal = f"User:{entry.options['username']}"
         if protocol.endswith("SSL"):
             settings["ssl_context"] = tls_context(resolved)
     except UsageError as error:
@@ -306,6 +315,7 @@ def client_config(properties: Mapping[str, str]) -> ClientConfig:
             secrets=_longest_first(secrets),
             not_honoured=odd,
             tokens=settings.get("sasl_oauth_token_provider"),
+            principal=principal,
         )
     # Outside of the handler: what was raised may hold passwords in its frames.
     told = ClientConfig(secrets=_longest_first(secrets)).masked(told)

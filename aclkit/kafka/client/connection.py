@@ -20,6 +20,7 @@ from kafka.net import KafkaConnectionManager, NetworkSelector
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.kafka.client.config import ClientConfig
+from aclkit.kafka.client.services import port_hint, refuse_service_address
 from aclkit.runtime.deadline import Deadline
 
 T = TypeVar("T")
@@ -68,6 +69,10 @@ class Brokers:
         self.manager.cluster.update_metadata(metadata)
         return await _connect(self.manager, node_id, min(seconds, self.deadline.left))
 
+    async def reconnect(self, node_id: Untyped) -> Untyped:
+        """Connect once more to a broker that hung up."""
+        return await _connect(self.manager, node_id, self.deadline.left)
+
 
 def ask_cluster(
     bootstrap: str,
@@ -103,11 +108,13 @@ def ask_cluster(
     except PROBLEMS as error:
         said = describe_problem(error)
     # Outside of the handler: what kafka-python raised may hold passwords in its frames.
-    raise SurroundingsError(f"Cannot connect to the cluster at {bootstrap}: {config.masked(said)}")
+    raise SurroundingsError(
+        f"Cannot connect to the cluster at {bootstrap}: {config.masked(said)}{port_hint(bootstrap)}"
+    )
 
 
 def require_addresses(bootstrap: str) -> None:
-    """Insist on ``host:port``, one or more with commas.
+    """Insist on ``host:port``, one or more with commas, at which ACLs decide.
 
     Raises:
         UsageError: it is something else.
@@ -116,6 +123,7 @@ def require_addresses(bootstrap: str) -> None:
         found = re.fullmatch(r"[^\s/,]+:([0-9]{1,5})", address)
         if not found or not 0 < int(found[1]) < 1 << 16:
             raise UsageError(f"bootstrap: expected host:port, found {address!r}")
+    refuse_service_address(bootstrap)
 
 
 def describe_problem(error: Exception) -> str:

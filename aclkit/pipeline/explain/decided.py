@@ -5,7 +5,7 @@ It needs no Spark: most nightly runs have nothing to decide.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,13 +17,14 @@ from aclkit.model.brokers import (
 )
 from aclkit.model.semantics import AUTO, AskedReading, BrokerSettings, Semantics, auto_preset
 from aclkit.model.semantics_words import semantics_words
+from aclkit.model.unread import TOPICS
 from aclkit.pipeline.explain.rules_digest import digest_after
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.survey import Given, log_entries, read_texts, survey
 from aclkit.pipeline.plan import DecideWith
 from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
-from aclkit.warehouse.job_run import MATERIALIZING, RunSettings
+from aclkit.warehouse.job_run import MATERIALIZING, REPLAYING, RunSettings
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run
 from aclkit.warehouse.views import EXPLAIN_TABLES
@@ -69,7 +70,14 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
         if options.auto_ranges:
             require_known_reading(known, texts.hosts)
             semantics = replace(semantics, cidr_hosts=known.newest_decides)
-        inventory = survey(texts, log, options.given, options.settings, semantics)
+        inventory = survey(
+            texts,
+            log,
+            options.given,
+            options.settings,
+            semantics,
+            has_all_topics=TOPICS not in unread_by(run),
+        )
     notes = notes_on_reading(texts.hosts, known, semantics, is_auto=options.auto_ranges)
     # The replay of the same run may have noted it already.
     fresh = [one for one in notes if not any(note.startswith(one) for note in run.notes)]
@@ -82,6 +90,15 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
         preset=options.reading.preset_taken(has_glob=has_glob),
         super_users=options.settings.super_users,
     )
+
+
+def unread_by(run: Run) -> Mapping[str, str]:
+    """Return the parts of a live cluster that were not read whole, and why each was not."""
+    settings = run.settings
+    if run.job not in REPLAYING:
+        before = run.previous(REPLAYING)
+        settings = RunSettings() if before is None else before.settings
+    return {} if settings.told is None else settings.told.unread
 
 
 def _was_glob_taken(run: Run) -> bool:

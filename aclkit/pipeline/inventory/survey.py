@@ -105,18 +105,25 @@ def read_texts(tables: Reader) -> Texts:
 
 
 def survey(
-    texts: Texts, log: Sequence[Entry], given: Given, settings: BrokerSettings, semantics: Semantics
+    texts: Texts,
+    log: Sequence[Entry],
+    given: Given,
+    settings: BrokerSettings,
+    semantics: Semantics,
+    *,
+    has_all_topics: bool = True,
 ) -> Inventory:
     """Put together what is asked about.
 
     A file given for a dimension takes the place of what the log knows of it, or with
-    ``extend`` adds to it. Super users, ``kafka-cluster`` and "any other" are always there.
+    ``extend`` adds to it. Super users, ``kafka-cluster`` and "any other" are always there. Where
+    ``log`` does not have all topics, those that ACLs name are asked about too.
     """
     notes: list[str] = []
     principals = _choose(PRINCIPALS, _principals_of(texts, log, semantics), given)
     _add(principals, [Entry(name=u, origin=SETTING) for u in sorted(settings.super_users)])
     hosts = _choose(HOSTS, _hosts_of(texts, semantics), given)
-    resources = _choose(RESOURCES, _resources_of(texts, log), given)
+    resources = _choose(RESOURCES, _resources_of(texts, log, has_all_topics=has_all_topics), given)
     _add(resources, [Entry(name=CLUSTER_NAME, resource_type="CLUSTER", origin=ALWAYS)])
     for kind, chosen in ((PRINCIPALS, principals), (HOSTS, hosts), (RESOURCES, resources)):
         _drop_symbols(chosen, notes)
@@ -188,9 +195,9 @@ def _hosts_of(texts: Texts, semantics: Semantics) -> Iterable[Entry]:
             yield Entry(name=name, origin=ACL)
 
 
-def _resources_of(texts: Texts, log: Iterable[Entry]) -> Iterable[Entry]:
-    """Topics that live, or where a listing knows none, those named; other types as named."""
-    topics = [entry for entry in log if entry.resource_type == "TOPIC"]
+def _resources_of(texts: Texts, log: Iterable[Entry], *, has_all_topics: bool) -> Iterable[Entry]:
+    """Topics that live, or where not all are known, also those named; other types as named."""
+    topics = has_all_topics and any(entry.resource_type == "TOPIC" for entry in log)
     yield from (entry for entry in log if entry.resource_type)
     for resource_type, pattern_type, name in texts.patterns:
         if pattern_type != "LITERAL" or name == "*" or (resource_type == "TOPIC" and topics):

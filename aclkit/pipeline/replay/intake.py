@@ -68,9 +68,13 @@ class Intake:
     def settings(self) -> RunSettings | None:
         """The settings that its brokers reported; None where none did."""
         listing = self.listing
-        if listing is None or not (listing.brokers or listing.metadata_version is not None):
+        if listing is None:
             return None
-        told = Told(brokers=listing.brokers, metadata_version=listing.metadata_version)
+        unread = {each.part: each.cause for each in listing.unread}
+        level = listing.metadata_version
+        if not (listing.brokers or unread or level is not None):
+            return None
+        told = Told(brokers=listing.brokers, metadata_version=level, unread=unread)
         return RunSettings(told=told)
 
     def list_again(self) -> list[WorkItem]:

@@ -24,14 +24,8 @@ from aclkit.model.facts import (
     SourceRow,
 )
 from aclkit.model.phrases import number_of
-from aclkit.pipeline.sources.listing import (
-    GROUPS,
-    TOKENS,
-    TOPICS,
-    TRANSACTIONAL_IDS,
-    USERS,
-    Listing,
-)
+from aclkit.model.unread import GROUPS, TOKENS, TOPICS, TRANSACTIONAL_IDS, USERS
+from aclkit.pipeline.sources.listing import Listing
 
 
 class Thing(NamedTuple):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from aclkit.model.acl import BINDING, Acl
+from aclkit.model.confluent import notes_on_accounts
 from aclkit.model.facts import ADD_ACL, LISTING, REJECT, REMOVE_ACL, SourceRow
 from aclkit.pipeline.replay.asking import Frame
 from aclkit.pipeline.replay.brokers import (
@@ -89,9 +90,14 @@ def replay_listing(
         brokers=None if are_kept_alike(brokers, known.brokers) else brokers,
         notes=(
             *notes_on_listing(listing),
+            *notes_on_accounts(cluster_id, _principals(listing)),
             *notes_on_brokers(known.brokers, brokers, is_first=not known.ranges),
         ),
     )
+
+
+def _principals(listing: Listing) -> Iterator[str]:
+    return (row.principal or "" for row in listing.rows if row.record_type == ADD_ACL)
 
 
 def _log_rows(

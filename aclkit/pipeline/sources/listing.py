@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from aclkit.model.acl import BINDING
 from aclkit.model.broker_settings import BrokerConfig
 from aclkit.model.facts import ADD_ACL, FACT, LISTING, SourceRow
-
-TOPICS: Final = "topics"
-USERS: Final = "SCRAM users"
-GROUPS: Final = "groups"
-TRANSACTIONAL_IDS: Final = "transactional ids"
-TOKENS: Final = "delegation tokens"
-"""The other parts that a live cluster can list in addition to its ACLs."""
+from aclkit.model.unread import ANY_USER, Unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,18 +18,24 @@ class Listing:
     Attributes:
         rows: the ACLs, what is listed in addition to them, and rejects.
         told: the parts whose rows are complete; of other parts the rows are some, or none.
+        unread: the parts of which something could not be read, and why.
+        filtered: the parts in which the source silently leaves out what the user cannot DESCRIBE.
         brokers: the brokers' configurations, as far as the source has them.
         metadata_version: the finalized ``metadata.version``, where the source has it.
         cluster_id: where the source names its cluster.
         notes: what is missing, and why.
+        asked_by: the principal that asked a live cluster, as far as it is known.
     """
 
     rows: tuple[SourceRow, ...]
     told: frozenset[str] = frozenset()
+    unread: tuple[Unread, ...] = ()
+    filtered: frozenset[str] = frozenset()
     brokers: tuple[BrokerConfig, ...] = ()
     metadata_version: int | None = None
     cluster_id: str | None = None
     notes: tuple[str, ...] = ()
+    asked_by: str = ANY_USER
 
 
 def acl_row(source: str, *binding: str) -> SourceRow:

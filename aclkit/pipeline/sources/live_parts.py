@@ -19,18 +19,36 @@ from aclkit.kafka.client.connection import Untyped
 from aclkit.model import facts
 from aclkit.model.broker_settings import BROKER_KEYS, BrokerConfig
 from aclkit.model.brokers import NOT_TOLD
-from aclkit.pipeline.sources.listing import (
+from aclkit.model.phrases import capitalized
+from aclkit.model.unread import (
+    ANY_USER,
+    FAILED,
     GROUPS,
+    NOT_OFFERED,
+    RIGHT,
+    SETTINGS,
     TOKENS,
     TOPICS,
     TRANSACTIONAL_IDS,
     USERS,
-    Listing,
+    Unread,
+    right_words,
+    unread_note,
 )
+from aclkit.pipeline.sources.listing import Listing
 from aclkit.pipeline.sources.payload import mechanism_of, uuid_text
 
+
+@dataclass(frozen=True, slots=True)
+class NoAnswer:
+    """Why there is no answer: a cause of ``model.unread``, and a reason for people."""
+
+    cause: str
+    reason: str
+
+
 Answer = Untyped
-"""A message of kafka-python, or a text with the reason why there is none; None was not asked."""
+"""A message of kafka-python, or a ``NoAnswer``; None was not asked."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -58,32 +76,58 @@ class Parts:
     nodes: list[NodeAnswers] = field(default_factory=list)
 
 
-def tell_parts(parts: Parts, source: str) -> Listing:
-    """Return the other parts than the ACLs; a part of which any answer is missing is incomplete."""
+def tell_parts(parts: Parts, source: str, principal: str = ANY_USER) -> Listing:
+    """Return the other parts than the ACLs; a part of which any answer is missing is incomplete.
+
+    Args:
+        parts: the answers.
+        source: what the rows name as their source.
+        principal: who asked, as far as it is known.
+    """
     rows: list[facts.SourceRow] = []
-    told: set[str] = set()
+    unread: list[Unread] = []
     notes: list[str] = []
+    filtered: set[str] = set()
     for part, read in _READERS.items():
         reading = _Reading(source)
         read(parts, reading)
         rows += reading.rows
-        if reading.lacks:
-            read_so_far = "read only in part" if reading.rows else "not read"
-            why = "; ".join(reading.lacks[:3])
-            notes.append(f"{part}: {read_so_far} ({why}). What was known before stays.")
-        else:
-            told.add(part)
+        unread += reading.unread(part)
+        filtered |= {part} if reading.is_filtered else set()
         notes += reading.notes
-    brokers, config_notes = _broker_configs(parts)
+    brokers, lacks = _broker_configs(parts)
+    unread += _unread(SETTINGS, lacks, has_some=bool(brokers))
+    told = frozenset(_READERS).difference(each.part for each in unread)
     version, version_notes = _metadata_version(parts)
     rows += _registrations(parts, version, source)
     return Listing(
         rows=tuple(dict.fromkeys(rows)),
-        told=frozenset(told),
+        told=told,
+        unread=tuple(unread),
+        filtered=told & filtered,
         brokers=brokers,
         metadata_version=version,
-        notes=(*notes, *_partly(told), *config_notes, *version_notes),
+        asked_by=principal,
+        notes=(
+            *(unread_note(each, principal) for each in unread),
+            *notes,
+            *_partly(told & filtered),
+            *version_notes,
+        ),
     )
+
+
+def _unread(part: str, lacks: list[NoAnswer], *, has_some: bool) -> list[Unread]:
+    """Return what lacks of a part as one value; a missing right explains it before all else."""
+    if not lacks:
+        return []
+    causes = {each.cause for each in lacks}
+    cause = next(each for each in (RIGHT, NOT_OFFERED, FAILED) if each in causes)
+    reason = "; ".join(each.reason for each in lacks[:_MOST_REASONS])
+    return [Unread(part=part, cause=cause, reason=reason, has_some=has_some)]
+
+
+_MOST_REASONS: Final = 3
 
 
 @dataclass(slots=True)
@@ -92,18 +136,17 @@ class _Reading:
 
     source: str
     rows: list[facts.SourceRow] = field(default_factory=list)
-    lacks: list[str] = field(default_factory=list)
+    lacks: list[NoAnswer] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    is_filtered: bool = False
 
     def add(self, record_type: str, **columns: Untyped) -> None:
         self.rows.append(_row(self.source, record_type, **columns))
 
     def answer(self, answer: Answer, node: NodeAnswers | None = None) -> Untyped:
         """Return an answer that is one; else note what lacks."""
-        where = f"broker {node.node_id}: " if node else ""
-        why = (node.problem if node else "") or _problem_of(answer)
-        if why:
-            self.lacks.append(f"{where}{why}")
+        if lack := _lack_of(answer, node):
+            self.lacks.append(lack)
             return None
         return answer
 
@@ -113,6 +156,10 @@ class _Reading:
             if (answer := self.answer(getattr(node, name), node)) is not None:
                 yield answer
 
+    def unread(self, part: str) -> list[Unread]:
+        """Return what lacks."""
+        return _unread(part, self.lacks, has_some=bool(self.rows))
+
 
 def _row(source: str, record_type: str, **columns: Untyped) -> facts.SourceRow:
     return facts.SourceRow(
@@ -120,15 +167,34 @@ def _row(source: str, record_type: str, **columns: Untyped) -> facts.SourceRow:
     )
 
 
-def _problem_of(answer: Answer) -> str:
-    """Return why an answer is none; empty where it is one."""
-    if answer is None or isinstance(answer, str):
-        return answer or "no broker was asked"
+def _lack_of(answer: Answer, node: NodeAnswers | None = None) -> NoAnswer | None:
+    """Return why an answer is none; None where it is one."""
+    lack = NoAnswer(FAILED, node.problem) if node and node.problem else no_answer(answer)
+    if lack is None or node is None:
+        return lack
+    return NoAnswer(lack.cause, f"broker {node.node_id}: {lack.reason}")
+
+
+def no_answer(answer: Answer) -> NoAnswer | None:
+    """Return why an answer is none: it is missing, or the broker's error; None where it is one."""
+    if answer is None:
+        return NoAnswer(FAILED, "no broker was asked")
+    if isinstance(answer, NoAnswer):
+        return answer
     code = getattr(answer, "error_code", 0)
     if not code:
-        return ""
+        return None
+    return NoAnswer(_CAUSES.get(code, FAILED), error_words(code))
+
+
+def error_words(code: int) -> str:
+    """Write a broker's error.
+
+    >>> error_words(31), error_words(999)
+    ('error 31 CLUSTER_AUTHORIZATION_FAILED', 'error 999 UNKNOWN')
+    """
     name = getattr(kafka_errors.for_code(code), "message", "UNKNOWN")
-    hint = f" ({_RIGHTS[code]})" if code in _RIGHTS else ""
+    hint = f" ({_HINTS[code]})" if code in _HINTS else ""
     return f"error {code} {name}{hint}"
 
 
@@ -142,20 +208,25 @@ def _topics(parts: Parts, reading: _Reading) -> None:
     for topic in parts.metadata.topics:
         if topic.name is not None:
             reading.add(facts.ADD_TOPIC, resource_name=topic.name, topic_id=_topic_id(topic))
-    on_disk = {
-        topic.name
-        for answer in reading.answers(parts, "log_dirs")
-        for folder in answer.results
-        for topic in folder.topics
-        if any(not partition.is_future_key for partition in topic.partitions)
-    }
+    on_disk = set()
+    for answer in reading.answers(parts, "log_dirs"):
+        if not answer.results:
+            # Versions 0 to 2 have no error code: every broker has a folder (KafkaAdminClient).
+            reading.lacks.append(NoAnswer(RIGHT, "the broker lists no log folder"))
+        on_disk |= {
+            topic.name
+            for folder in answer.results
+            for topic in folder.topics
+            if any(not partition.is_future_key for partition in topic.partitions)
+        }
     hidden = sorted(on_disk - seen)
     for name in hidden:
         reading.add(facts.ADD_TOPIC, resource_name=name)
     if hidden:
         reading.notes.append(
             f"Topics: {len(hidden):,} were found on the brokers' disks that the user is not "
-            "allowed to DESCRIBE. Their ids are unknown."
+            "allowed to DESCRIBE. Their ids are unknown, so a topic that is deleted and created "
+            "again looks like the same one. Missing right: DESCRIBE on all topics."
         )
 
 
@@ -182,6 +253,7 @@ def _groups(parts: Parts, reading: _Reading) -> None:
 
 
 def _transactional_ids(parts: Parts, reading: _Reading) -> None:
+    reading.is_filtered = True
     for answer in reading.answers(parts, "transactions"):
         for state in answer.transaction_states:
             name = state.transactional_id
@@ -192,6 +264,7 @@ def _tokens(parts: Parts, reading: _Reading) -> None:
     """Read tokens' ids, which ACLs name, and their owners."""
     if getattr(parts.tokens, "error_code", 0) == _TOKENS_DISABLED:
         return
+    reading.is_filtered = True
     answer = reading.answer(parts.tokens)
     for token in answer.tokens if answer is not None else ():
         owner = f"{token.principal_type}:{token.principal_name}"
@@ -209,35 +282,41 @@ _READERS: Final = {
     TOKENS: _tokens,
 }
 _TOKENS_DISABLED: Final = 61
-_RIGHTS: Final = {
-    31: "the user lacks this right on the cluster",
-    64: "brokers list tokens only for users who logged in, and not with a token",
+_CAUSES: Final = {
+    # Not authorized for a topic, a group, the cluster, a transactional id, a delegation token.
+    **dict.fromkeys((29, 30, 31, 53, 65), RIGHT),
+    # UNSUPPORTED_VERSION and INVALID_REQUEST.
+    **dict.fromkeys((35, 42), NOT_OFFERED),
 }
+"""Error of a broker → what it means for the part that was asked for."""
+
+_HINTS: Final = {64: "brokers list tokens only for users who logged in, and not with a token"}
 
 
-def _partly(told: set[str]) -> Iterator[str]:
+def _partly(parts: frozenset[str]) -> Iterator[str]:
     """Yield a note on parts in which brokers silently leave out what the user cannot DESCRIBE."""
-    if some := [part for part in (TRANSACTIONAL_IDS, TOKENS) if part in told]:
-        yield f"{' and '.join(some)}: only those that the user is allowed to DESCRIBE."
+    for part in sorted(parts):
+        yield (
+            f"{capitalized(part)}: only those that the user is allowed to DESCRIBE. For all of "
+            f"them: {right_words(part)}."
+        )
 
 
-def _broker_configs(parts: Parts) -> tuple[tuple[BrokerConfig, ...], tuple[str, ...]]:
-    """Read the brokers' values of the keys that decide; note each broker without an answer."""
+def _broker_configs(parts: Parts) -> tuple[tuple[BrokerConfig, ...], list[NoAnswer]]:
+    """Read the brokers' values of the keys that decide; and what lacks of them."""
     found: list[BrokerConfig] = []
-    notes: list[str] = []
+    lacks: list[NoAnswer] = []
     for node in parts.nodes:
         results: list[Any] = list(getattr(node.configs, "results", ()))
-        why = node.problem or _problem_of(results[0] if results else node.configs)
-        if why:
-            notes.append(
-                f"Configuration of broker {node.node_id}: not read ({why}). Reading it needs "
-                "DESCRIBE_CONFIGS on the cluster."
-            )
+        is_empty = hasattr(node.configs, "results") and not results
+        answer = NoAnswer(NOT_OFFERED, "an empty answer") if is_empty else node.configs
+        if lack := _lack_of(results[0] if results else answer, node):
+            lacks.append(lack)
         else:
             entries = results[0].configs
             values = {entry.name: entry.value for entry in entries if entry.name in BROKER_KEYS}
             found.append(BrokerConfig(node.node_id, values))
-    return tuple(sorted(found, key=lambda broker: broker.node_id)), tuple(notes)
+    return tuple(sorted(found, key=lambda broker: broker.node_id)), lacks
 
 
 def _registrations(parts: Parts, in_force: int | None, source: str) -> Iterator[facts.SourceRow]:
@@ -261,7 +340,7 @@ def _registrations(parts: Parts, in_force: int | None, source: str) -> Iterator[
 
 def _supported_levels(node: NodeAnswers) -> tuple[int | None, int | None]:
     """Return the lowest and the highest metadata.version of a broker: see ``model.brokers``."""
-    if node.problem or _problem_of(node.versions):
+    if _lack_of(node.versions, node):
         return NOT_TOLD, NOT_TOLD
     for feature in node.versions.supported_features or ():
         if feature.name == facts.METADATA_VERSION:
@@ -278,10 +357,12 @@ _FETCH_SINCE_4: Final = 4
 
 def _metadata_version(parts: Parts) -> tuple[int | None, tuple[str, ...]]:
     """Return the level in force; of brokers that differ that of the newest epoch."""
-    lacking = [node.problem or _problem_of(node.versions) for node in parts.nodes]
-    told = [node.versions for node, why in zip(parts.nodes, lacking, strict=True) if not why]
+    lacks = [_lack_of(node.versions, node) for node in parts.nodes]
+    told = [node.versions for node, lack in zip(parts.nodes, lacks, strict=True) if not lack]
     if not told:
-        return None, (f"metadata.version: not read ({lacking[0]}).",) if lacking else ()
+        return None, tuple(
+            f"metadata.version: not read ({lack.reason})." for lack in lacks[:1] if lack
+        )
     levels = [
         (answer.finalized_features_epoch or 0, feature.max_version_level)
         for answer in told

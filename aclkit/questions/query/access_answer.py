@@ -293,7 +293,11 @@ def _type_or_resource(resource_type: str | None) -> str:
 
 def _more(answer: Access) -> dict[str, object]:
     """Return what holds for all rows: who reads one reads that too."""
-    return {**near_object(answer.unknown), "unknown_settings": answer.unknown_settings}
+    return {
+        **near_object(answer.unknown),
+        "unknown_settings": answer.unknown_settings,
+        "unread_parts": sorted(answer.unread),
+    }
 
 
 _PREFIX_COLUMNS: Final = ("principal", "operations", "host", "known", "to come", "because")

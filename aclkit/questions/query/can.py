@@ -13,6 +13,7 @@ from typing import Final
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.acl_words import acl_words, type_words
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
+from aclkit.model.confluent import caveats_on_roles
 from aclkit.model.operation import IMPLIED_BY_ALLOW
 from aclkit.model.phrases import capitalized
 from aclkit.model.semantics import BrokerSettings
@@ -139,6 +140,9 @@ def _check(where: Where, principal: str, need: Need, host: str | None) -> Checke
     checked = checked_of(need, why)
     for doubt in _doubts(why, checked):
         checked = _doubted(checked, doubt)
+    if checked.decision != ALLOWED and why.ruling.acl is None:
+        roles = caveats_on_roles([principal], why.run.cluster_id)
+        checked = replace(checked, notes=(*checked.notes, *roles))
     return checked
 
 

@@ -6,18 +6,20 @@ read once. Unknown names are decided now, by the ACLs of the same offset.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from aclkit.errors import DataError
 from aclkit.model.acl import ANY_OTHER
+from aclkit.model.confluent import caveats_on_roles
 from aclkit.model.groups import grouped
 from aclkit.model.host import parse_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE, parse_operation
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import Resource
 from aclkit.model.unknown_settings import caveats_on_answer
+from aclkit.model.unread import caveats_on_names
 from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.questions.query.group_rows import ALL_HOSTS, Alike, Line
 from aclkit.questions.query.names import (
@@ -31,7 +33,7 @@ from aclkit.questions.query.names import (
 from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY
 from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.published import Published, deciding_run, run_settings
+from aclkit.warehouse.published import Published, deciding_run, run_settings, unread_parts
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.views import pair_ruleset_sql
@@ -58,6 +60,9 @@ class Decisions:
             were decided now, by the ACLs of the same offset.
         decided_by: the run whose state this is.
         unknown: the names of the question that are not known.
+        unread: the parts of a live cluster that were not read whole.
+        resource_type: the one type that a list of resources is about; None for all.
+        is_one: a single resource of a single principal was asked about.
     """
 
     groups: tuple[Alike, ...]
@@ -66,6 +71,9 @@ class Decisions:
     is_in_inventory: bool
     decided_by: PublishedRun
     unknown: tuple[Unknown, ...] = ()
+    unread: frozenset[str] = frozenset()
+    resource_type: str | None = None
+    is_one: bool = False
 
     @property
     def acl_ids(self) -> list[str]:
@@ -74,7 +82,7 @@ class Decisions:
         return sorted(filter(None, ids))
 
     def caveats(self, principal: str | None) -> list[str]:
-        """Write what is wrong where the brokers' settings were unknown.
+        """Write what is wrong where settings, names or roles were not read.
 
         Args:
             principal: whose access was asked about; None for that of all principals.
@@ -91,8 +99,19 @@ class Decisions:
                 has_unreached=principal is not None
                 or not lines
                 or any(line.rule == DEFAULT_DENY for line in lines),
-            )
+            ),
+            *self._missing_names(are_principals=principal is None),
+            *caveats_on_roles(
+                self.names if principal is None else [principal], self.decided_by.cluster_id
+            ),
         ]
+
+    def _missing_names(self, *, are_principals: bool) -> Iterator[str]:
+        """Yield which names the list can lack, if it is one."""
+        if not self.is_one:
+            yield from caveats_on_names(
+                self.unread, are_principals=are_principals, resource_type=self.resource_type
+            )
 
     @property
     def unknown_settings(self) -> list[str]:
@@ -130,6 +149,14 @@ def decisions_of(
     """
     parse_principal(principal)
     asked = _Lookup(where, None, host, decision)
+    asked.resource_type, asked.is_one = (
+        narrow.get("resource_type"),
+        None
+        not in (
+            narrow.get("resource_type"),
+            narrow.get("resource_name"),
+        ),
+    )
     given = {column: value for column, value in narrow.items() if value is not None}
     which = "".join(f"AND {column} = ? " for column in given)
     if asked.knows_hosts and is_principal(where.tables, where.cluster_id, principal):
@@ -169,6 +196,9 @@ class _Lookup:
         """Find the state that is asked about; ``only`` these operations, or all."""
         self.connection, self.operations, self.decision = where.tables, only, decision
         self.run = deciding_run(where.published, where.cluster_id)
+        self.unread = unread_parts(where.published, self.run)
+        self.resource_type: str | None = None
+        self.is_one = False
         known = frozenset(read_hosts(where.tables, where.cluster_id))
         if host is not None and host != ANY_OTHER and host not in known:
             host = parse_host(host)
@@ -201,8 +231,11 @@ class _Lookup:
             decided_by=self.run,
             unknown=() if is_known else unknown_names(
                 self.connection, self.run.cluster_id,
-                principal=principal, host=host, resource=resource,
+                principal=principal, host=host, resource=resource, unread=self.unread,
             ),
+            unread=self.unread,
+            resource_type=self.resource_type,
+            is_one=self.is_one,
         )  # fmt: skip
 
     def operations_of(self, resource_type: str) -> tuple[str, ...]:

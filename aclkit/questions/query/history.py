@@ -25,7 +25,7 @@ from aclkit.questions.query.why import read_question
 from aclkit.rules.decide.rules import Ruling, answers, decide
 from aclkit.rules.patterns.match import is_any_host
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.published import Published
+from aclkit.warehouse.published import Published, unread_parts
 from aclkit.warehouse.reader import Tables
 
 LOG_START: Final = "log start"
@@ -136,7 +136,12 @@ def read_history(
         is_unreached=not any(life.is_alive(timeline.head) for life in lives),
         run=run,
         unknown=unknown_names(
-            connection, cluster_id, principal=principal, host=request.host, resource=resource
+            connection,
+            cluster_id,
+            principal=principal,
+            host=request.host,
+            resource=resource,
+            unread=unread_parts(published, run),
         ),
     )
 

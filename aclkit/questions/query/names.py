@@ -6,15 +6,17 @@ name would look like a fact, so every printed answer has a warning.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER
+from aclkit.model.confluent import integer_hint
 from aclkit.model.phrases import listed
 from aclkit.model.principal import split_principal
 from aclkit.model.resource import WORD_OF_TYPE, Resource
+from aclkit.model.unread import existence_hint
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 
@@ -28,10 +30,17 @@ _LIKE: Final = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A name of a question that no inventory holds, and the known ones most like it."""
+    """A name of a question that no inventory holds, and the known ones most like it.
+
+    Attributes:
+        name: the name.
+        near: the known names most like it.
+        hint: what else it can be known as; empty where nothing hints at that.
+    """
 
     name: str
     near: tuple[str, ...] = ()
+    hint: str = ""
 
 
 def read_principals(tables: Tables, cluster_id: str) -> tuple[str, ...]:
@@ -66,17 +75,22 @@ def unknown_names(
     principal: str | None = None,
     host: str | None = None,
     resource: Resource | None = None,
+    unread: Collection[str] = (),
 ) -> tuple[Unknown, ...]:
-    """Return the unknown names of a question; for an address nothing is suggested."""
+    """Return the unknown names of a question; for an address nothing is suggested.
+
+    ``unread`` are the parts of a live cluster that were not read whole: a name of them may exist.
+    """
     found = []
     if principal is not None and not is_principal(tables, cluster_id, principal):
         known = read_principals(tables, cluster_id)
-        found.append(Unknown(principal, near_principals(principal, known)))
+        near, hint = near_principals(principal, known), integer_hint(principal, known, cluster_id)
+        found.append(Unknown(principal, near, hint))
     if host not in (None, ANY_OTHER) and host not in read_hosts(tables, cluster_id):
         found.append(Unknown(str(host)))
     if resource is not None and not is_resource(tables, cluster_id, resource):
         near = near_resources(resource, read_resources(tables, cluster_id))
-        found.append(Unknown(str(resource), near))
+        found.append(Unknown(str(resource), near, existence_hint(resource.resource_type, unread)))
     return tuple(found)
 
 
@@ -91,6 +105,7 @@ def not_known(unknown: Sequence[Unknown]) -> str:
     return " ".join(
         f"{each.name} is not known."
         + (f" Did you mean {listed(each.near, 'or')}?" if each.near else "")
+        + (f" {each.hint}" if each.hint else "")
         for each in unknown
     )
 

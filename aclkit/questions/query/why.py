@@ -52,7 +52,7 @@ from aclkit.rules.patterns.match import (
 )
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.published import Published, deciding_run, run_settings
+from aclkit.warehouse.published import Published, deciding_run, run_settings, unread_parts
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 
@@ -203,7 +203,12 @@ def explain_why(
     return replace(
         why,
         unknown=unknown_names(
-            connection, cluster_id, principal=principal, host=request.host, resource=resource
+            connection,
+            cluster_id,
+            principal=principal,
+            host=request.host,
+            resource=resource,
+            unread=unread_parts(published, run),
         ),
         fault=_fault(why, search.ending(*resource)),
         otherwise=tuple(decided_otherwise(case, [life.acl for life in near])),

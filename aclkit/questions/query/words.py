@@ -13,6 +13,7 @@ from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.acl_words import acl_words, type_words
 from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.brokers import named_brokers
+from aclkit.model.confluent import caveats_on_roles
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import listed
 from aclkit.model.resource import CLUSTER_NAME, Resource
@@ -146,6 +147,8 @@ def why_caveats(why: Why) -> Iterator[str]:
         yield from caveats_on_denial(
             why.case.settings, why.request.principal, is_unreached=not why.case.reaching
         )
+        if why.ruling.acl is None:
+            yield from caveats_on_roles([why.request.principal], why.run.cluster_id)
 
 
 def why_notes(why: Why) -> Iterator[str]:
@@ -186,6 +189,8 @@ def history_notes(history: History) -> Iterator[str]:
             history.request.principal,
             is_unreached=history.is_unreached,
         )
+        if history.intervals[-1].ruling.acl is None:
+            yield from caveats_on_roles([history.request.principal], history.run.cluster_id)
     if history.has_hosts and history.request.host == ANY_OTHER:
         yield BY_HOST
 

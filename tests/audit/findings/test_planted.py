@@ -11,6 +11,7 @@ from aclkit.audit.findings.audit_input import AuditInput, Life
 from aclkit.audit.findings.by_hand import CHANGED_BY_HAND
 from aclkit.audit.findings.readings import DUPLICATE_ACL, READS_DIFFERENTLY, UNKNOWN_CODE
 from aclkit.audit.findings.registry import KINDS, REGISTRY, Finder, find_all
+from aclkit.audit.findings.rights import MISSING_RIGHT
 from aclkit.audit.findings.settings import (
     BROKER_SETTINGS_DIFFER,
     READING_CHANGED,
@@ -219,7 +220,10 @@ def test_a_resource_without_acl_is_open_to_everyone_until_an_acl_reaches_it():
 
 def test_every_kind_of_an_audit_has_a_planted_acl():
     planted = {case.kind for case in CASES} | {"open-to-everyone"}
-    of_runs = BROKER_SETTINGS_DIFFER, READING_CHANGED, SUPER_USERS_UNKNOWN, CHANGED_BY_HAND
+    of_runs = (
+        BROKER_SETTINGS_DIFFER, READING_CHANGED, SUPER_USERS_UNKNOWN, CHANGED_BY_HAND,
+        MISSING_RIGHT,
+    )  # fmt: skip
     others = {kind.id for kind in (*OF_READINGS, *OF_LOGS, *of_runs)} | {*DRIFT, *ENDS}
     assert planted == KINDS.keys() - others
 

@@ -16,6 +16,7 @@ from tests.questions.query import small_warehouse as small
 
 KEYS = [
     "subject", "is_known", "is_super_user", "access", "acls", "findings", "unknown_settings",
+    "unread_parts",
 ]  # fmt: skip
 
 

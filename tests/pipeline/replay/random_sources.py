@@ -30,6 +30,7 @@ from aclkit.model.facts import (
     UNREGISTER_BROKER,
     SourceRow,
 )
+from aclkit.model.unread import GROUPS, TOPICS, USERS
 from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.replay.known import EpochMarker, KnownLog, Replayed, ReplayOptions
 from aclkit.pipeline.replay.listed import Thing
@@ -37,7 +38,7 @@ from aclkit.pipeline.replay.listing import replay_listing
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.replay import replay_log
 from aclkit.pipeline.replay.transactions import MARKERS, Marker
-from aclkit.pipeline.sources.listing import GROUPS, TOPICS, USERS, Listing
+from aclkit.pipeline.sources.listing import Listing
 from aclkit.runtime.arrow import arrow_table
 from aclkit.warehouse.column_types import arrow_schema
 from tests.factories import acl

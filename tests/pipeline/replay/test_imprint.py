@@ -9,11 +9,12 @@ from dataclasses import replace
 import pytest
 
 from aclkit.model.facts import REJECT, SourceRow
+from aclkit.model.unread import TOPICS, USERS
 from aclkit.pipeline.replay import imprint
 from aclkit.pipeline.replay.imprint import Imprint, imprint_of
 from aclkit.pipeline.replay.intake import Intake, Source, ask_live, look_at, parse_source
 from aclkit.pipeline.replay.known import ReplayOptions
-from aclkit.pipeline.sources.listing import TOPICS, USERS, Listing, acl_row
+from aclkit.pipeline.sources.listing import Listing, acl_row
 from tests.cli.running import KRAFT, NEWEST, SEGMENT
 
 OPTIONS = ReplayOptions()

@@ -19,13 +19,14 @@ from aclkit.model.facts import (
     SNAPSHOT,
     SourceRow,
 )
+from aclkit.model.unread import TOPICS
 from aclkit.pipeline.replay.known import EpochMarker, KnownLog, ReplayOptions
 from aclkit.pipeline.replay.listed import Thing
 from aclkit.pipeline.replay.listing import listed_acls, replay_listing
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.replay import replay_log
 from aclkit.pipeline.replay.transactions import Marker
-from aclkit.pipeline.sources.listing import TOPICS, Listing
+from aclkit.pipeline.sources.listing import Listing
 from tests.factories import acl
 from tests.pipeline.replay.frames import (
     added,

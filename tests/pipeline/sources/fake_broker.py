@@ -39,7 +39,9 @@ class FakeBroker:
     ``parts`` has a message for each further key of the API, which no other broker knows; ``topics``
     are names with ids; ``cluster_ids`` are told one after the other; ``others`` are further
     brokers of the cluster; ``supports`` are the lowest and highest metadata.version, or None for a
-    broker that names none; ``more_keys`` are further keys of the API with their versions.
+    broker that names none; ``more_keys`` are further keys of the API with their versions;
+    ``hangs_up_on`` and ``silent_on`` are keys that it closes the connection on, or never answers;
+    ``without`` are keys that it does not offer.
     """
 
     def __init__(
@@ -58,6 +60,9 @@ class FakeBroker:
         supports=(1, 25),
         in_force=25,
         more_keys=None,
+        hangs_up_on=(),
+        silent_on=(),
+        without=(),
     ):
         self.parts = parts or {}
         self.topics = list(topics)
@@ -68,6 +73,7 @@ class FakeBroker:
         self.supports = supports
         self.in_force = in_force
         self.more_keys = more_keys or {}
+        self.hangs_up_on, self.silent_on, self.without = hangs_up_on, silent_on, without
         self.logins = []
         self.acls = list(acls)
         self.max_version = max_version
@@ -115,7 +121,10 @@ class FakeBroker:
                 while len(pending) >= 4 and len(pending) >= 4 + int.from_bytes(pending[:4]):
                     size = int.from_bytes(pending[:4])
                     frame, pending = pending[4 : 4 + size], pending[4 + size :]
-                    if self.is_mute:
+                    key = int.from_bytes(frame[:2])
+                    if key in self.hangs_up_on:
+                        return
+                    if self.is_mute or key in self.silent_on:
                         continue
                     connection.sendall(self._answer(frame))
                     if frame[:2] == SASL_AUTHENTICATE.to_bytes(2) and not self.users:
@@ -151,7 +160,11 @@ class FakeBroker:
             **{key: NEWEST[key] for key in self.parts},
             **self.more_keys,
         }
-        keys = [entry(api_key=k, min_version=a, max_version=b) for k, (a, b) in ranges.items()]
+        keys = [
+            entry(api_key=k, min_version=a, max_version=b)
+            for k, (a, b) in ranges.items()
+            if k not in self.without
+        ]
         name, most = "metadata.version", self.in_force
         level = FEATURE(name=name, max_version_level=most, min_version_level=most)
         supported = ApiVersionsResponse.SupportedFeatureKey
@@ -286,8 +299,8 @@ def tokens(*owners, hmac=b"", error=0):
     )
 
 
-def log_dirs(*names):
-    """Answer DescribeLogDirs: a partition of each topic."""
+def log_dirs(*names, error=0):
+    """Answer DescribeLogDirs: a partition of each topic; without a folder where it is refused."""
     folder = DescribeLogDirsResponse.DescribeLogDirsResult
     topic = folder.DescribeLogDirsTopic
     partition = topic.DescribeLogDirsPartition(
@@ -295,8 +308,10 @@ def log_dirs(*names):
     )
     return DescribeLogDirsResponse(
         throttle_time_ms=0,
-        error_code=0,
-        results=[
+        error_code=error,
+        results=[]
+        if error
+        else [
             folder(
                 error_code=0,
                 log_dir="/data",

@@ -231,7 +231,7 @@ def test_a_broker_that_cannot_be_reached_leaves_its_share_out():
     assert ("LISTED_RESOURCE", "GROUP", "billing") in named(listing)
     assert levels(listing) == {1: (1, 25), 7: (NOT_TOLD, NOT_TOLD)}
     assert any("groups: read only in part (broker 7" in note for note in listing.notes)
-    assert any("Configuration of broker 7: not read" in note for note in listing.notes)
+    assert any("broker settings: read only in part (broker 7" in note for note in listing.notes)
 
 
 def test_a_broker_that_says_nothing_leaves_time_for_the_others_and_the_acls():

@@ -19,6 +19,7 @@ import click
 
 from tests.tools.broker import (
     by_whom,
+    copied,
     denials,
     export,
     filters,
@@ -26,6 +27,7 @@ from tests.tools.broker import (
     log,
     ranges,
     requests,
+    rights,
     settings,
 )
 from tests.tools.broker.jars import NEWEST, TOOLS, VERSIONS, class_path
@@ -86,6 +88,22 @@ def _denials(folder: Path, version: str, say: Say) -> None:
         denials.compare_denials(broker, tools, folder, say)
 
 
+def _copied(folder: Path, version: str, say: Say) -> None:
+    with start_broker(folder / "broker", log.PROPERTIES, version=version) as broker:
+        copied.compare_copied(broker, folder, say)
+
+
+def _rights(folder: Path, version: str, say: Say) -> None:
+    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
+    with (
+        start_tools() as tools,
+        start_broker(
+            folder / "broker", listeners=listeners, users=rights.USERS_OF_BROKER, version=version
+        ) as broker,
+    ):
+        rights.compare_rights(broker, tools, folder, say)
+
+
 def _ranges(folder: Path, version: str, say: Say) -> None:
     listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
     with start_broker(folder / "broker", listeners=listeners, version=version) as broker:
@@ -118,6 +136,8 @@ PARTS: Final = {
     "settings": _settings,
     "by-whom": _by_whom,
     "denials": _denials,
+    "rights": _rights,
+    "copied": _copied,
 }
 
 
@@ -125,7 +145,7 @@ PARTS: Final = {
 @click.argument("names", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
 @click.option("--kafka", "version", type=click.Choice(VERSIONS), default=NEWEST, show_default=True)
 def main(names: tuple[str, ...], version: str) -> None:
-    """Run the parts named, or all: listings log requests ranges settings by-whom denials."""
+    """Run the parts named, or all: listings, log, requests and so on, see ``PARTS``."""
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(MOST_SECONDS)
     began, failed = time.monotonic(), False

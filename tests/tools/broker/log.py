@@ -29,7 +29,7 @@ def compare_log(broker: Broker, folder: Path, say: Callable[[str], None]) -> Non
     warehouse = folder / "log"
     source = f"metadata-log:{broker.metadata_log}"
     with connect(broker) as client:
-        with _writer(client) as count:
+        with writing(client) as count:
             for number in range(1, REPLAYS + 1):
                 run_aclkit(warehouse, "replay", "--source", source)
                 seen = len(known_acls(warehouse))
@@ -42,7 +42,7 @@ def compare_log(broker: Broker, folder: Path, say: Callable[[str], None]) -> Non
 
 
 @contextmanager
-def _writer(client: Client) -> Iterator[list[int]]:
+def writing(client: Client) -> Iterator[list[int]]:
     """Change ACLs until the block is left; the list grows by the number of each step's changes."""
     end, count, problems = threading.Event(), [], []
 

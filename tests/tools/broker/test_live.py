@@ -143,7 +143,7 @@ def test_a_user_who_may_only_describe_the_cluster_knows_topics_by_their_names(br
 
 
 def test_a_user_without_the_right_to_the_cluster_is_told_which(broker):
-    with pytest.raises(SurroundingsError, match="needs DESCRIBE on the cluster"):
+    with pytest.raises(SurroundingsError, match="Missing right: DESCRIBE on the cluster"):
         ask(broker, "SASL_SSL", properties_of(broker, "SASL_SSL", "bob"))
 
 
