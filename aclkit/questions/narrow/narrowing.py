@@ -11,7 +11,7 @@ what comes of it has it proven first (``proof``).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import sha256
@@ -20,7 +20,7 @@ from typing import Final, Literal
 from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
 from aclkit.model.operation import IMPLIED_BY_ALLOW, OPERATIONS_OF_TYPE
-from aclkit.questions.narrow.pieces import Names, is_within, pieces_of, shared_part
+from aclkit.questions.narrow.pieces import Names, is_within, pieces_of, shared_parts
 from aclkit.rules.decide.any_of_type import HARDCODED_NAME
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.order import Order
@@ -39,7 +39,6 @@ USED: Final = "used"
 UNUSED: Final = "unused"
 DENIES: Final = "deny"
 SHARED: Final = "for-others-too"
-ASKED: Final = "keep-file"
 SUPER: Final = "super-user"
 OPENS: Final = "would-open-to-all"
 NO_NARROWER: Final = "no-narrower-acl"
@@ -127,7 +126,7 @@ def narrow(
     uses: Sequence[Use],
     *,
     stays: Mapping[tuple[str, ...], str] | None = None,
-    keep: Collection[Acl] = (),
+    keep: Mapping[Acl, str] | None = None,
     names: Names = "keep",
     budget: Budget | None = None,
 ) -> Narrowed:
@@ -144,12 +143,12 @@ def narrow(
         principal: as in the log, ``User:svc``.
         uses: what it asked for; all of it, because what is missing goes.
         stays: ACLs that cannot be judged, by binding, and why.
-        keep: what must stay allowed as far as it is, whatever its use; ALLOWs of any principal
-            text that matches.
+        keep: what must stay allowed as far as it is, whatever its use, and why; ALLOWs of any
+            principal text that matches.
         names: what becomes of patterns.
         budget: what may be spent where ``allow.everyone`` is set.
     """
-    work = _Narrower(rules, principal, stays or {}, keep, names)
+    work = _Narrower(rules, principal, stays or {}, keep or {}, names)
     judged = work.judge(uses)
     if rules.settings.allow_everyone:
         judged = _without_opening(judged, rules, budget or Budget())
@@ -167,7 +166,7 @@ class _Narrower:
         rules: Rules,
         principal: str,
         stays: Mapping[tuple[str, ...], str],
-        keep: Collection[Acl],
+        keep: Mapping[Acl, str],
         names: Names,
     ) -> None:
         self._semantics, self._names, self._stays = rules.semantics, names, stays
@@ -175,7 +174,7 @@ class _Narrower:
         self._principal = principal
         self._applying = {acl.binding: acl for acl in rules.acls if self._is_meant(acl)}
         self._index = AclIndex.of(self._applying.values(), self._semantics)
-        self._keep = [acl for acl in keep if acl.is_allow and self._is_meant(acl)]
+        self._keep = {acl: why for acl, why in keep.items() if acl.is_allow and self._is_meant(acl)}
 
     def judge(self, uses: Iterable[Use]) -> list[Judged]:
         """Return what becomes of each ACL that applies."""
@@ -204,17 +203,19 @@ class _Narrower:
         told = self._reason_to_stay(acl, uses)
         if told is not None:
             return Judged(acl=acl, fate=STAYS, why=told, uses=tuple(uses))
-        asked = [part for each in self._keep if (part := shared_part(each, acl, self._semantics))]
+        asked = {
+            part: why
+            for each, why in self._keep.items()
+            for part in shared_parts(each, acl, self._semantics)
+        }
         parts = [*pieces_of(acl, _names_used(uses), self._names), *asked]
         left = tuple(map(_named, _fewest(parts, self)))
         if not left:
             return Judged(acl=acl, fate=GOES, why=UNUSED)
+        why = USED if uses else next(iter(asked.values()))
         if any(part.binding == acl.binding for part in left):
-            why = USED if uses else ASKED
             return Judged(acl=acl, fate=STAYS, why=why, uses=tuple(uses))
-        return Judged(
-            acl=acl, fate=NARROWED, why=USED if uses else ASKED, by=left, uses=tuple(uses)
-        )
+        return Judged(acl=acl, fate=NARROWED, why=why, by=left, uses=tuple(uses))
 
     def _reason_to_stay(self, acl: Acl, uses: Iterable[Use]) -> str | None:
         """Return why an ACL stays as it is, whatever was used."""

@@ -9,10 +9,10 @@ from typing import Final, Literal
 
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
-from aclkit.model.operation import IMPLIED_BY_ALLOW, OPERATIONS_OF_TYPE, coverage
+from aclkit.model.operation import IMPLIED_BY_ALLOW, OPERATIONS_OF_TYPE
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.cover import is_plainly_covered
-from aclkit.rules.names.rows import Symbols, may_share, of_host, of_pattern
+from aclkit.rules.names.rows import Symbols, may_share, of_host, of_pattern, operations_of
 from aclkit.rules.patterns.match import (
     GLOB,
     LITERAL,
@@ -112,29 +112,26 @@ def _common(names: Sequence[str]) -> str:
     return start[: max(map(start.rfind, _SEPARATORS)) + 1]
 
 
-def shared_part(kept: Acl, acl: Acl, semantics: Semantics) -> Acl | None:
-    """Return what of an ALLOW is also in an ACL to keep, as a part of the ALLOW; None for nothing.
+def shared_parts(kept: Acl, acl: Acl, semantics: Semantics) -> Iterator[Acl]:
+    """Yield what an ALLOW shares with an ACL to keep, as parts of the ALLOW.
 
-    Where the two may overlap without one being within the other, it is all names of the ALLOW.
+    Where names may overlap without some being within the others, it is all names of the ALLOW.
     """
-    if not acl.is_allow or kept.resource_type != acl.resource_type:
-        return None
-    operation = _shared_operation(kept.operation, acl.operation)
     host = _shared_host(kept.host, acl.host, semantics)
-    if operation is None or host is None:
-        return None
-    part = replace(acl, operation=operation, host=host)
-    if is_within(part, replace(kept, host=host), semantics):
-        return part
-    if _has_names_of(kept, acl, semantics):
-        return replace(part, pattern_type=kept.pattern_type, resource_name=kept.resource_name)
-    return part if _may_share(_rows(kept, semantics), _rows(acl, semantics)) else None
-
-
-def _shared_operation(kept: str, own: str) -> str | None:
-    if kept == "ALL" or kept == own:
-        return own
-    return kept if coverage(own, "ALLOW", kept) is not None else None
+    if kept.resource_type != acl.resource_type or host is None:
+        return
+    part = replace(acl, host=host)
+    if _has_names_of(acl, kept, semantics):
+        pattern_type, name = acl.pattern_type, acl.resource_name
+    elif _has_names_of(kept, acl, semantics):
+        pattern_type, name = kept.pattern_type, kept.resource_name
+    elif _may_share(_rows(kept, semantics), _rows(acl, semantics)):
+        pattern_type, name = acl.pattern_type, acl.resource_name
+    else:
+        return
+    # What both answer, implied or not: READ and DELETE share DESCRIBE.
+    for operation in _least(acl, set(operations_of(acl) & operations_of(kept))):
+        yield replace(part, pattern_type=pattern_type, resource_name=name, operation=operation)
 
 
 def _shared_host(kept: str, own: str, semantics: Semantics) -> str | None:

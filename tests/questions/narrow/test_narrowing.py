@@ -5,7 +5,6 @@ from __future__ import annotations
 from aclkit.model.acl import Acl, Request
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings, Semantics
 from aclkit.questions.narrow.narrowing import (
-    ASKED,
     DENIES,
     GOES,
     NARROWED,
@@ -24,6 +23,7 @@ from aclkit.rules.names.rows import Rules
 from tests.factories import acl
 
 ME = "User:me"
+ASKED = "in a file"
 
 
 def use(operation: str, name: str, kind: str = "TOPIC", host: str = "10.0.0.1") -> Use:
@@ -184,7 +184,7 @@ def test_a_check_of_any_topic_is_no_topic_of_that_name() -> None:
 def test_what_is_to_stay_stays_as_far_as_it_is_allowed() -> None:
     wide = mine("o", "ALL", pattern_type="PREFIXED", host="10.0.0.1")
     keep = [mine("orders.yearly", "READ"), mine("zoo", "READ"), acl("orders", principal="User:x")]
-    found = narrow(rules(wide), ME, [], keep=keep)
+    found = narrow(rules(wide), ME, [], keep=dict.fromkeys(keep, ASKED))
     assert fates(found) == {wide.acl_id: (NARROWED, ASKED)}
     assert [(a.operation, a.resource_name, a.host) for a in found.added] == [
         ("READ", "orders.yearly", "10.0.0.1")
@@ -193,8 +193,15 @@ def test_what_is_to_stay_stays_as_far_as_it_is_allowed() -> None:
 
 def test_an_acl_to_keep_stays_as_it_is() -> None:
     wide = mine("o", "ALL", pattern_type="PREFIXED")
-    found = narrow(rules(wide), ME, [use("READ", "orders")], keep=[wide])
+    found = narrow(rules(wide), ME, [use("READ", "orders")], keep={wide: ASKED})
     assert fates(found)[wide.acl_id][0] == STAYS
+
+
+def test_of_what_is_to_stay_that_stays_which_another_operation_implies() -> None:
+    """READ and DELETE both imply DESCRIBE."""
+    own = mine("g", "DELETE", resource_type="GROUP")
+    keep = mine("g", "READ", resource_type="GROUP")
+    assert added(narrow(rules(own), ME, [], keep={keep: ASKED})) == {("DESCRIBE", "LITERAL", "g")}
 
 
 def test_the_ids_of_new_acls_follow_from_their_content() -> None:
