@@ -7,7 +7,7 @@ So everything that is missing here is a reason not to narrow anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from math import floor
@@ -55,6 +55,14 @@ class Stretch(NamedTuple):
     last: datetime
 
 
+class Unread(NamedTuple):
+    """Lines of the authorizer that could not be read, of one file and day; None without a time."""
+
+    source: str
+    day: date | None
+    lines: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
     """What was read of the authorizer log of one cluster.
@@ -62,12 +70,12 @@ class Log:
     Attributes:
         days: its lines, by file and day.
         stretches: when files speak.
-        unread: file → lines that could not be read.
+        unread: lines of it that could not be read.
     """
 
     days: Sequence[FileDay]
     stretches: Sequence[Stretch]
-    unread: Mapping[str, int]
+    unread: Sequence[Unread]
 
     @property
     def first(self) -> datetime | None:
@@ -151,7 +159,7 @@ def _missing(log: Log, needed: Needed, start: datetime, last: datetime) -> Itera
     yield from _too_short(log, needed, start, last)
     yield from _stale(needed, last)
     yield from _silent(log, start, last)
-    yield from _unread(log, needed)
+    yield from _unread(log, needed, start)
     if needed.brokers is None:
         words = "How many brokers the cluster has is not known from its source."
         yield Missing(BROKERS, words, "pass --brokers N")
@@ -163,14 +171,15 @@ def _missing(log: Log, needed: Needed, start: datetime, last: datetime) -> Itera
         yield _no_brokers(holes, needed.brokers)
 
 
-def _unread(log: Log, needed: Needed) -> Iterator[Missing]:
-    unread = sum(log.unread.values())
+def _unread(log: Log, needed: Needed, start: datetime) -> Iterator[Missing]:
+    found = [each for each in log.unread if each.day is None or each.day >= start.date()]
+    unread = sum(each.lines for each in found)
     if unread > needed.most_unread:
         yield Missing(
             UNREAD,
-            f"{number_of(unread, 'line')} could not be read, in {few(sorted(log.unread))}. "
-            "They may show a use.",
-            f"look at them in access_day; to go on all the same: --most-unread {unread}",
+            f"{number_of(unread, 'line')} could not be read and may show a use: "
+            f"{few(sorted({each.source for each in found}))}.",
+            f"look for them in access_day; to go on all the same: --most-unread {unread}",
         )
 
 

@@ -8,13 +8,15 @@ from datetime import datetime
 from string import Template
 from typing import Final
 
+from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.model.acl import Request
 from aclkit.model.groups import grouped
 from aclkit.questions.by_whom.match import HEARTBEAT
-from aclkit.questions.narrow.coverage import FileDay, Log, Stretch
+from aclkit.questions.narrow.coverage import FileDay, Log, Stretch, Unread
 from aclkit.questions.narrow.narrowing import Use
-from aclkit.questions.usage.check import UNREADABLE
+from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_datetime
+from aclkit.questions.usage.layout import LAYOUT_NOT_READ
 from aclkit.questions.usage.lines import REQUEST
 from aclkit.rules.decide.handlers import REQUESTS
 from aclkit.rules.decide.rules import ALLOWED
@@ -52,7 +54,9 @@ def read_evidence(tables: Tables, run: PublishedRun) -> Evidence:
     """Read what is known of a cluster's log, its ACLs and its brokers."""
     values = [run.cluster_id]
     days = fetch(tables, _DAYS, [ALLOWED, HEARTBEAT, _SERVED_BY_BROKERS, UNREADABLE, *values])
-    unread = fetch(tables, _UNREAD, [UNREADABLE, *values])
+    unread = fetch(
+        tables, _UNREAD, [*values, UNDETERMINED, UNREADABLE, LAYOUT_NOT_READ, PRINCIPAL_IS.strip()]
+    )
     ((brokers,),) = fetch(tables, _BROKERS, values)
     return Evidence(
         log=Log(
@@ -61,7 +65,7 @@ def read_evidence(tables: Tables, run: PublishedRun) -> Evidence:
                 Stretch(source, _naive(first), _naive(last))
                 for source, first, last in fetch(tables, _STRETCHES, values)
             ],
-            unread=dict(unread),
+            unread=[Unread(*row) for row in unread],
         ),
         added_at=dict(fetch(tables, _ADDED, values)),
         brokers=brokers or None,
@@ -112,8 +116,12 @@ SELECT source, CAST(log_day AS DATE),
 FROM $of_files WHERE verdict <> ? AND cluster_id = ? AND log_day IS NOT NULL
 GROUP BY ALL ORDER BY ALL""")
 _UNREAD: Final = _sql("""\
-SELECT source, CAST(sum(lines) AS BIGINT) FROM $of_files
-WHERE verdict = ? AND cluster_id = ? GROUP BY source ORDER BY source""")
+SELECT source, CAST(log_day AS DATE), CAST(sum(lines) AS BIGINT) FROM $of_files
+WHERE cluster_id = ? AND principal IS NULL
+  AND (verdict = ? OR (verdict = ? AND (starts_with(reason, ?) OR contains(raw, ?))))
+GROUP BY ALL ORDER BY ALL""")
+"""Lines of the authorizer; a file may have others, which tell nothing about use."""
+
 _STRETCHES: Final = """\
 SELECT source, unnest(spoke_from), unnest(spoke_to) FROM log_file WHERE cluster_id = ?"""
 _ADDED: Final = """\
