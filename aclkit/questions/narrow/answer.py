@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from aclkit.answer.document import Answer, Heading, Item, Items, Part, Row, Sentence
@@ -28,6 +28,7 @@ from aclkit.questions.narrow.narrowing import (
 )
 from aclkit.questions.narrow.proof import Proven
 from aclkit.questions.narrow.propose import CONTROLLERS, NOT_COVERED, TOO_NEW
+from aclkit.questions.prove.claim import Counterexample
 from aclkit.rules.names.change_lines import MARKS, ChangeLine, change_lines, line_words
 from aclkit.rules.names.compare import LOST
 from aclkit.rules.names.words import opening_words
@@ -277,6 +278,11 @@ def _principal(proven: Proven) -> dict[str, Any]:
         "added": len(narrowed.added),
         "uses": proven.uses,
         "verdict": proven.lost.difference.verdict,
-        "lost": [opening_words(each.opening) for each in proven.lost.counterexamples],
+        "lost": [_loss(each) for each in proven.lost.counterexamples],
         "lost_cells": proven.lost.cells(LOST),
     }
+
+
+def _loss(each: Counterexample) -> dict[str, Any]:
+    """Return a loss: in words, and one of its requests."""
+    return {"access": opening_words(each.opening), "for_example": asdict(each.request)}
