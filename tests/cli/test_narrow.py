@@ -133,6 +133,17 @@ def test_more_brokers_than_logs_narrow_nothing(warehouse):
     assert "The cluster has 3 brokers, but for " in out
 
 
+def test_a_second_copy_of_a_log_is_not_a_second_broker(warehouse, tmp_path):
+    made = warehouse.copy(tmp_path / "warehouse")
+    copy = tmp_path / "export.log"
+    copy.write_text("".join(LOG.read_text().splitlines(keepends=True)[5:]))
+    made.run("usage", "--authorizer-log", copy)
+    (row,) = made.sql("SELECT count(*) AS n FROM log_file")
+    assert row["n"] == "2"
+    narrow(made, *WINDOW, "--brokers", 2, code=3)
+    narrow(made, *WINDOW, "--brokers", 1)
+
+
 def test_an_old_log_narrows_nothing_unless_it_is_accepted(warehouse, monkeypatch):
     """The run is of today, the log of a day in 2026."""
     monkeypatch.setattr("aclkit.questions.narrow.coverage.STALE_AFTER", -timedelta(days=36_500))

@@ -93,6 +93,12 @@ def test_rotated_files_of_one_broker_are_not_two_brokers() -> None:
     assert kinds(judge_log(log, replace(NEEDED, brokers=3))) == [BROKERS]
 
 
+def test_a_copy_of_a_log_is_not_another_broker() -> None:
+    copied = replace(WHOLE, copies=[("a", "b")])
+    assert kinds(judge_log(copied, NEEDED)) == [BROKERS]
+    assert not judge_log(copied, replace(NEEDED, brokers=1)).missing
+
+
 def test_a_broker_that_is_silent_for_hours_is_missing_then() -> None:
     rotated = together(of_broker("b.1", 2, end=END - 1.5 * DAY), of_broker("b.2", 1.2))
     found = judge_log(together(of_broker("a", heartbeats=9), rotated), NEEDED)
