@@ -34,6 +34,7 @@ from aclkit.questions.narrow.propose import Asked, notes_on, own_principals, pro
 from aclkit.questions.narrow.read import ACCESS_DAY, NEEDED, read_evidence, read_uses
 from aclkit.questions.preview.read import base_of
 from aclkit.rules.names.question import Budget
+from aclkit.runtime.progress import step
 from aclkit.warehouse.published import as_of
 
 STRIMZI: Final = "strimzi"
@@ -130,10 +131,12 @@ def narrow(
     asked, cluster_id = _read(context, principals, of_log)
     asked = replace(asked, keep=kept.acls, names=names)
     chosen = principals or sorted(own_principals(asked.rules) & asked.uses.keys())
+    with step(f"Narrowing {number_of(len(chosen), 'principal')}"):
+        proven = propose_narrow(asked, chosen, budget)
     result = Result(
         cluster_id=cluster_id,
         judgeable=asked.judgeable,
-        proven=propose_narrow(asked, chosen, budget),
+        proven=proven,
         days=of_log.unused_days,
         notes=(*kept.notes, *notes_on(asked, chosen)),
     )
