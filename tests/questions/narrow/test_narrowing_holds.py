@@ -72,7 +72,7 @@ _USES = st.lists(
 _HOW = st.sampled_from(("keep", "prefix", "literal"))
 
 
-@settings(max_examples=300)
+@settings(max_examples=max(300, settings.default.max_examples))
 @given(rules=_RULES, asked=_USES, keep=st.lists(_acls(), max_size=2), names=_HOW, data=st.data())
 def test_a_narrower_set_keeps_each_use_gains_nothing_and_lists_what_is_lost(
     rules: Rules, asked: list[Request], keep: list[Acl], names: Names, data: st.DataObject
