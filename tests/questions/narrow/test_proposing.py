@@ -110,7 +110,7 @@ def test_the_answer_says_how_old_the_log_is_and_what_of_it_is_missing() -> None:
     proven = propose_narrow(asked(own, judgeable=judgeable), [ME], Budget())
     answer = narrow_answer(Result(cluster_id="c", judgeable=judgeable, proven=proven, days=90))
     assert list(answer.notes) == [
-        "Judged by 90 days of the log, 2026-08-28 to 2026-11-26, of which 100.0% are covered. "
+        "Judged by 90 days of the log, 2026-08-28 to 2026-11-26, of which 99.9% are covered. "
         "Use that is rarer does not show: --keep FILE.",
         "The log ends 3 days before the ACLs were read. Use since then does not show.",
         "The controllers' log is missing. What only controllers decide stays. Next: read it",
