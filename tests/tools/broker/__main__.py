@@ -11,8 +11,9 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 import click
@@ -25,6 +26,7 @@ from tests.tools.broker import (
     filters,
     live,
     log,
+    narrow,
     ranges,
     requests,
     rights,
@@ -32,10 +34,13 @@ from tests.tools.broker import (
 )
 from tests.tools.broker.jars import NEWEST, TOOLS, VERSIONS, class_path
 from tests.tools.broker.running import Difference
-from tests.tools.broker.server import LISTENERS, BrokerError, start_broker
-from tests.tools.broker.tools import start_tools
+from tests.tools.broker.server import LISTENERS, Broker, BrokerError, start_broker
+from tests.tools.broker.tools import Tools, start_tools
 
 Say = Callable[[str], None]
+Part = Callable[[Path, str, Say], None]
+BOTH: Final = ("PLAINTEXT", "SASL_PLAINTEXT")
+"""A listener for the super user, and one for users with passwords."""
 MOST_SECONDS: Final = 1800
 
 
@@ -61,53 +66,38 @@ def _log(folder: Path, version: str, say: Say) -> None:
         log.compare_log(broker, folder, say)
 
 
-def _requests(folder: Path, version: str, say: Say) -> None:
-    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
-    with start_broker(
-        folder / "broker", requests.PROPERTIES, listeners, requests.USERS, version=version
-    ) as broker:
-        requests.compare_requests(broker, folder, say)
-
-
-def _by_whom(folder: Path, version: str, say: Say) -> None:
-    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
-    with start_broker(
-        folder / "broker", by_whom.PROPERTIES, listeners, by_whom.USERS, version=version
-    ) as broker:
-        by_whom.compare_by_whom(broker, folder, say)
-
-
-def _denials(folder: Path, version: str, say: Say) -> None:
-    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
-    with (
-        start_tools() as tools,
-        start_broker(
-            folder / "broker", listeners=listeners, users=denials.USERS, version=version
-        ) as broker,
-    ):
-        denials.compare_denials(broker, tools, folder, say)
-
-
 def _copied(folder: Path, version: str, say: Say) -> None:
     with start_broker(folder / "broker", log.PROPERTIES, version=version) as broker:
         copied.compare_copied(broker, folder, say)
 
 
-def _rights(folder: Path, version: str, say: Say) -> None:
-    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
-    with (
-        start_tools() as tools,
-        start_broker(
-            folder / "broker", listeners=listeners, users=rights.USERS_OF_BROKER, version=version
-        ) as broker,
-    ):
-        rights.compare_rights(broker, tools, folder, say)
+def _for_users(
+    compare: Callable[[Broker, Path, Say], None],
+    users: Mapping[str, str] = MappingProxyType({}),
+    properties: Mapping[str, str] = MappingProxyType({}),
+) -> Part:
+    """Return a part on a broker with a listener for users, next to that of the super user."""
+
+    def part(folder: Path, version: str, say: Say) -> None:
+        with start_broker(folder / "broker", properties, BOTH, users, version=version) as broker:
+            compare(broker, folder, say)
+
+    return part
 
 
-def _ranges(folder: Path, version: str, say: Say) -> None:
-    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
-    with start_broker(folder / "broker", listeners=listeners, version=version) as broker:
-        ranges.compare_ranges(broker, folder, say)
+def _with_tools(
+    compare: Callable[[Broker, Tools, Path, Say], None], users: Mapping[str, str]
+) -> Part:
+    """Return the same, with Kafka's own tools."""
+
+    def part(folder: Path, version: str, say: Say) -> None:
+        def with_tools(broker: Broker, folder: Path, say: Say) -> None:
+            compare(broker, tools, folder, say)
+
+        with start_tools() as tools:
+            _for_users(with_tools, users)(folder, version, say)
+
+    return part
 
 
 def _settings(folder: Path, version: str, say: Say) -> None:
@@ -118,8 +108,8 @@ def _settings(folder: Path, version: str, say: Say) -> None:
     }
     differences = []
     for number, (compare, properties) in enumerate(both.items()):
-        where, listeners = folder / f"broker-{number}", ("PLAINTEXT", "SASL_PLAINTEXT")
-        with start_broker(where, properties, listeners, version=version) as broker:
+        where = folder / f"broker-{number}"
+        with start_broker(where, properties, BOTH, version=version) as broker:
             try:
                 compare(broker, folder, say)
             except Difference as error:
@@ -128,16 +118,17 @@ def _settings(folder: Path, version: str, say: Say) -> None:
         raise Difference("\n".join(differences))
 
 
-PARTS: Final = {
+PARTS: Final[Mapping[str, Part]] = {
     "listings": _listings,
     "log": _log,
-    "requests": _requests,
-    "ranges": _ranges,
+    "requests": _for_users(requests.compare_requests, requests.USERS, requests.PROPERTIES),
+    "ranges": _for_users(ranges.compare_ranges),
     "settings": _settings,
-    "by-whom": _by_whom,
-    "denials": _denials,
-    "rights": _rights,
+    "by-whom": _for_users(by_whom.compare_by_whom, by_whom.USERS, by_whom.PROPERTIES),
+    "denials": _with_tools(denials.compare_denials, denials.USERS),
+    "rights": _with_tools(rights.compare_rights, rights.USERS_OF_BROKER),
     "copied": _copied,
+    "narrow": _with_tools(narrow.compare_narrow, narrow.USERS),
 }
 
 
