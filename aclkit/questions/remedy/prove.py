@@ -1,0 +1,110 @@
+"""Advice and a state → its change set, proven as a whole: what is gained and lost. Pure.
+
+The whole is compared apart from the steps: with the start, and with the state that the findings
+name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from aclkit.model.acl import Acl
+from aclkit.model.findings import fingerprint_of
+from aclkit.questions.remedy.plan import Held, Plan, make_plan
+from aclkit.questions.remedy.proposal import TIDY, Proposal
+from aclkit.questions.tidy.answer import reason_words
+from aclkit.rules.decide.confirm import DisagreementError
+from aclkit.rules.names.compare import GAINED, CellChange, Difference, compare
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import Rules
+from aclkit.rules.names.tidy import Reasons, tidy
+
+ReasonsOf = Callable[[Collection[Acl]], Reasons]
+"""ACLs → why each of them should go itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """A change set and its proof.
+
+    Attributes:
+        plan: the change set.
+        change: what differs between its first and its last state: nothing is gained.
+        beyond: what differs between the state that findings name and the last: nothing.
+        searching: what was spent on making it.
+        proving: what was spent on the proof.
+    """
+
+    plan: Plan
+    change: Difference
+    beyond: Difference
+    searching: Budget
+    proving: Budget
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the proof is complete."""
+        return self.change.is_known and self.beyond.is_known
+
+
+def make_remedy(
+    start: Rules,
+    proposals: Iterable[Proposal],
+    budget: Budget,
+    *,
+    held: Held | None = None,
+    reasons_of: ReasonsOf | None = None,
+) -> Remedy:
+    """Put advice into one change set, and prove it.
+
+    Args:
+        start: what decides today.
+        proposals: the advice of findings and others.
+        budget: the search limit; half of it is for making the change set.
+        held: ACLs that stay.
+        reasons_of: also remove what tidy finds redundant; tells it which ACLs should go themselves.
+
+    Raises:
+        DisagreementError: the whole does more than its steps, which is a defect of aclkit.
+    """
+    searching = replace(budget, total=budget.total // 2)
+
+    def redundant(rules: Rules) -> Iterator[Proposal]:
+        if reasons_of is not None:
+            yield from redundant_in(rules, reasons_of(rules.acls), searching)
+
+    plan = make_plan(start, proposals, redundant, held or {}, searching)
+    proving = replace(budget, total=budget.total - searching.states)
+    final = plan.final
+    change = compare(start, final, proving)
+    beyond = compare(plan.named, final, proving)
+    for wrong in (*change.of_kind(GAINED), *beyond.changes):
+        raise DisagreementError(_disagreement(wrong))
+    return Remedy(plan=plan, change=change, beyond=beyond, searching=searching, proving=proving)
+
+
+def redundant_in(rules: Rules, reasons: Reasons, budget: Budget) -> Iterator[Proposal]:
+    """Yield what tidy removes from a state. No ALL is added: it grants operations to come."""
+    for step in tidy(rules, budget, reasons=reasons, keep_operations=True).steps:
+        subject = str(step.acl)
+        words = reason_words(step)
+        yield Proposal(
+            step_id=fingerprint_of(TIDY, subject),
+            kind=TIDY,
+            severity="info",
+            subject=subject,
+            reason=f"{words[:1].upper()}{words[1:]}.",
+            remove=(step.acl,),
+            by=step.by,
+            hides=True,
+        )
+
+
+def _disagreement(change: CellChange) -> str:
+    cell = change.cell
+    return (
+        "The steps should lose only what findings name, but in the proof of the whole "
+        f"{cell.principal.name} {change.kind} {cell.operation} on {cell.resource_type} "
+        f"{change.name!r} from {cell.host.name}. Nothing is printed. Please report this."
+    )
