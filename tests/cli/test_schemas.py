@@ -75,6 +75,7 @@ QUESTIONS = {
     "sql": ["sql 'SELECT principal, host FROM explain LIMIT 3'"],
     "assert": ["assert {policies}"],
     "tidy": ["tidy", "tidy --idle-denies"],
+    "remedy": ["remedy", "remedy --severity low"],
     "tidy-proposals": ["tidy --to-prefixes", "tidy --to-globs"],
     "prove": [
         "prove same {before} {after}",
@@ -141,7 +142,7 @@ def places(root, tmp_path_factory):
     versions["access_day"] = small.write_table(refused, "access_day", [REFUSED])
     small.publish(refused, versions, run_number=2, counts={"decided_in_run": 1})
     found = {"audit": audited, "report": audited, "diff": past / "warehouse", "denials": refused}
-    return {**found, "tidy": untidy / "warehouse"}
+    return {**found, **dict.fromkeys(("tidy", "remedy"), untidy / "warehouse")}
 
 
 @pytest.fixture(scope="module")

@@ -60,6 +60,7 @@ _INTENDED: Final = Decision("Only a person knows which ACL was intended in its p
 _READ: Final = Decision("Its effect depends on how brokers read it.", holds=True)
 _NO_ACL: Final = Decision("No change of ACLs ends it.")
 _OPENS: Final = Decision("Its remedy grants access.")
+_COPIES: Final = Decision("kafka-acls cannot remove only one copy.", holds=True)
 _FILES: Final = Decision("Only a person knows whether the cluster or the files are right.")
 
 _DECISIONS: Final[Mapping[Kind, Decision]] = {
@@ -76,7 +77,7 @@ _DECISIONS: Final[Mapping[Kind, Decision]] = {
     ),
     settings.READING_CHANGED: _NO_ACL,
     readings.READS_DIFFERENTLY: _READ,
-    readings.DUPLICATE_ACL: Decision("kafka-acls cannot remove only one copy.", holds=True),
+    readings.DUPLICATE_ACL: _COPIES,
     readings.UNKNOWN_CODE: _INTENDED,
     log_findings.REFUSED_ACCESS: _OPENS,
     log_findings.AUTHORIZER_LOG_MISMATCH: _NO_ACL,
@@ -146,6 +147,8 @@ def _decision(finding: Finding, own: tuple[Acl, ...]) -> Decision | None:
     if not own:
         is_setting = finding.subject == public_access.ANONYMOUS
         return _NO_ACL if is_setting else Decision("No ACL of it is in force any more.")
+    if len({acl.binding for acl in own}) < len(own):
+        return _COPIES
     if kind == left_over.ORPHAN_PRINCIPAL.id and finding.severity == "info":
         return Decision("The principal may authenticate with TLS, Kerberos or OAuth.")
     if kind in _PROTECTS and not all(acl.is_allow for acl in own):

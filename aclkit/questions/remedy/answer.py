@@ -81,7 +81,8 @@ def summary(remedy: Remedy) -> str:
     """Write how many steps there are and what they come to."""
     plan = remedy.plan
     if not plan.steps:
-        return "No step: no finding has a remedy that is safe and needs no person."
+        is_unknown = any(left.is_unknown for left in plan.left_out)
+        return "No step is known to be safe." if is_unknown else "No step is left to be done."
     gone = sum(len(step.remove) for step in plan.steps)
     come = sum(len(step.add) for step in plan.steps)
     more = f" and add {come:,}" if come else ""

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl_words import acl_words, quoted, type_words
 from aclkit.model.findings import fingerprint_of
 from aclkit.model.groups import grouped
 from aclkit.questions.remedy.proposal import Proposal
@@ -330,9 +330,10 @@ class _Planner:
         lead = "" if cover is None else (
             f"Step {self.gone[cover.binding][:SHORT]} removes what covers it: {acl_words(cover)}. "
         )  # fmt: skip
+        where = f"{type_words(request.resource_type)} {quoted(request.resource_name)}"
         return (
-            f"{lead}It would {verb} {request.operation} on {request.resource} {to} "
-            f"{request.principal}, from {request.host}."
+            f"{lead}It would {verb} {request.operation} on {where} {to} {request.principal}, "
+            f"from {request.host}."
         )
 
     def _leave(
