@@ -25,6 +25,7 @@ from tests.tools.broker import (
     live,
     log,
     ranges,
+    remedy,
     requests,
     settings,
 )
@@ -86,6 +87,17 @@ def _denials(folder: Path, version: str, say: Say) -> None:
         denials.compare_denials(broker, tools, folder, say)
 
 
+def _remedy(folder: Path, version: str, say: Say) -> None:
+    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
+    with (
+        start_tools() as tools,
+        start_broker(
+            folder / "broker", remedy.PROPERTIES, listeners, remedy.USERS, version=version
+        ) as broker,
+    ):
+        remedy.compare_remedy(broker, tools, folder, say)
+
+
 def _ranges(folder: Path, version: str, say: Say) -> None:
     listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
     with start_broker(folder / "broker", listeners=listeners, version=version) as broker:
@@ -118,6 +130,7 @@ PARTS: Final = {
     "settings": _settings,
     "by-whom": _by_whom,
     "denials": _denials,
+    "remedy": _remedy,
 }
 
 
@@ -125,7 +138,7 @@ PARTS: Final = {
 @click.argument("names", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
 @click.option("--kafka", "version", type=click.Choice(VERSIONS), default=NEWEST, show_default=True)
 def main(names: tuple[str, ...], version: str) -> None:
-    """Run the parts named, or all: listings log requests ranges settings by-whom denials."""
+    """Run the parts named, or all: listings log requests ranges settings by-whom denials remedy."""
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(MOST_SECONDS)
     began, failed = time.monotonic(), False
