@@ -45,14 +45,14 @@ _SECTIONS: Final[Sections] = {
     for heading, names in {
         "Ask": "can who-can what-can why show history sql",
         "Change": "changes diff preview prove desired acls",
-        "Audit": "audit assert tidy remedy usage denials verify",
+        "Audit": "audit assert tidy remedy usage narrow denials verify",
         "Run": "demo init doctor run replay materialize maintain jars completion help",
         "Share": "report serve alert export",
     }.items()
 }
 _SELDOM: Final = frozenset([
     "show", "prove", "desired", "acls", "verify", "doctor", "replay", "materialize", "maintain",
-    "jars", "completion", "help", "alert", "export",
+    "narrow", "jars", "completion", "help", "alert", "export",
 ])  # fmt: skip
 """Commands that ``-h`` only names."""
 

@@ -1,0 +1,212 @@
+"""The command narrow: what clients used, and the ACLs → a narrower set for each principal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+import click
+
+from aclkit.answer.masked import masked, masker
+from aclkit.answer.render import FORMATS
+from aclkit.cli.acls import KAFKA_ACLS
+from aclkit.cli.budget_options import budget_options
+from aclkit.cli.context import Context, formats, tell_state
+from aclkit.cli.help import command
+from aclkit.cli.options import FiniteRange, flag, gathered, option, together
+from aclkit.cli.output import tell, tell_all
+from aclkit.errors import UsageError
+from aclkit.kafka.acls.script import render_changes
+from aclkit.kafka.acls.strimzi import render_kafka_users
+from aclkit.kafka.acls.terraform import render_terraform
+from aclkit.kafka.desired.read import Asked as AskedOfFiles
+from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
+from aclkit.model.phrases import few, number_of
+from aclkit.model.principal import parse_principal
+from aclkit.questions.narrow.answer import Result, narrow_answer, summary
+from aclkit.questions.narrow.coverage import Needed, judge_log
+from aclkit.questions.narrow.keep import read_kept
+from aclkit.questions.narrow.pieces import Names
+from aclkit.questions.narrow.propose import Asked, notes_on, own_principals, propose_narrow
+from aclkit.questions.narrow.read import ACCESS_DAY, NEEDED, read_evidence, read_uses
+from aclkit.questions.preview.read import base_of
+from aclkit.rules.names.question import Budget
+from aclkit.warehouse.published import as_of
+
+STRIMZI: Final = "strimzi"
+TERRAFORM: Final = "terraform"
+_WHOLE: Final[dict[str, Callable[[Iterable[Acl]], tuple[list[str], list[Acl]]]]] = {
+    STRIMZI: render_kafka_users,
+    TERRAFORM: render_terraform,
+}
+"""Forms that hold the whole new set of each principal, not the change."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """What is asked of the log."""
+
+    unused_days: float
+    brokers: int | None
+    most_unread: int
+    old_log: bool
+
+
+_log_options: Final = together(
+    option(
+        "--unused-days",
+        type=FiniteRange(min=0, max=36_500),
+        default=90.0,
+        metavar="DAYS",
+        help="Length of the window that shows use.",
+    ),
+    option("--brokers", type=click.IntRange(1), metavar="N", help="Default: the registered ones."),
+    option(
+        "--most-unread",
+        type=click.IntRange(0),
+        default=0,
+        metavar="LINES",
+        help="Accept this many unreadable lines.",
+    ),
+    flag("--old-log", "Accept a log that ends a week before the ACLs were read."),
+    partial(gathered, "of_log", LogOptions),
+)
+
+
+@command("narrow")
+@click.argument("principals", nargs=-1, metavar="[PRINCIPAL]…")
+@option(
+    "--names",
+    type=click.Choice(["keep", "prefix", "literal"]),
+    default="keep",
+    help="Keep patterns, or narrow them to used prefixes or names.",
+)
+@option("--keep", multiple=True, metavar="FILE", help="What must stay. Repeatable.")
+@_log_options
+@budget_options
+@formats(
+    *FORMATS,
+    KAFKA_ACLS,
+    *_WHOLE,
+    text="Output format; kafka-acls is a script, strimzi and terraform hold the new set.",
+)
+@click.pass_obj
+def narrow(
+    context: Context,
+    /,
+    principals: tuple[str, ...],
+    names: Names,
+    keep: tuple[str, ...],
+    of_log: LogOptions,
+    budget: Budget,
+) -> None:
+    """Propose ACLs that allow only what was used.
+
+    \b
+    Example:
+      aclkit narrow User:app
+      aclkit narrow --keep yearly.toml --format kafka-acls > narrow.sh
+      aclkit narrow User:app --names prefix --format strimzi
+
+    Without PRINCIPAL it is about every principal that aclkit usage saw. An own ALLOW that decided
+    nothing goes; ALL and others become the operations that were used. Patterns stay unless --names
+    asks for less. DENYs stay, and so do ACLs for other principals too, such as those of User:*.
+    The answer lists exactly what is lost, for names to come too. It is proven that nothing is
+    gained and that each request of the log is decided as before.
+
+    Unused is only what a whole log shows. So nothing is narrowed, with exit code 3, unless the log
+    has all days of the window, all brokers, at DEBUG, and no unreadable line. ACLs that came within
+    the window stay. Without the log of the active controller, what only controllers decide stays.
+
+    --keep names files with ACLs, in a format that aclkit desired show reads, or a TOML file with
+    tables [[keep]]: principal, operation, resource, and if you like host and why.
+    """
+    for principal in principals:
+        parse_principal(principal)
+    kept = read_kept(keep, AskedOfFiles(allows_empty=True))
+    asked, cluster_id = _read(context, principals, of_log)
+    asked = replace(asked, keep=kept.acls, names=names)
+    chosen = principals or sorted(own_principals(asked.rules) & asked.uses.keys())
+    result = Result(
+        cluster_id=cluster_id,
+        judgeable=asked.judgeable,
+        proven=propose_narrow(asked, chosen, budget),
+        days=of_log.unused_days,
+        notes=(*kept.notes, *notes_on(asked, chosen)),
+    )
+    _check(result, budget)
+    clean = masker(kept.hidden)
+    if context.output_format not in (KAFKA_ACLS, *_WHOLE):
+        context.write(masked(narrow_answer(result), clean))
+    elif not result.judgeable.missing:
+        _write_acls(context, result, clean)
+    if result.judgeable.missing:
+        if context.output_format in (KAFKA_ACLS, *_WHOLE):
+            tell_all(narrow_answer(result).beside_rows())
+        click.get_current_context().exit(_NOT_COVERED)
+
+
+def _read(context: Context, principals: Sequence[str], of_log: LogOptions) -> tuple[Asked, str]:
+    """Read what decides, what was used, and what the log covers."""
+    with context.open(NEEDED) as opened:
+        if ACCESS_DAY not in opened.published.run.table_versions:
+            raise UsageError(
+                "No authorizer log has been read yet. Next: aclkit usage --authorizer-log PATH"
+            )
+        run = opened.run
+        tell_state(opened.published, run)
+        base = base_of(opened.tables, opened.published, run)
+        evidence = read_evidence(opened.tables, run)
+        read_at = None if of_log.old_log else as_of(opened.published, run).time
+        needed = Needed(
+            days=of_log.unused_days,
+            brokers=of_log.brokers or evidence.brokers,
+            read_at=read_at and read_at.replace(tzinfo=None),
+            most_unread=of_log.most_unread,
+        )
+        judgeable = judge_log(evidence.log, needed)
+        since = judgeable.window_from
+        uses = {} if since is None else read_uses(opened.tables, run, since, principals)
+    asked = Asked(
+        rules=base.state.rules(base.semantics),
+        judgeable=judgeable,
+        added_at=evidence.added_at,
+        uses=uses,
+    )
+    return asked, run.cluster_id
+
+
+def _check(result: Result, budget: Budget) -> None:
+    """End where a proof is not known."""
+    unknown = [each.narrowed.principal for each in result.proven if not each.is_known]
+    if unknown:
+        tell(
+            f"The search limit was reached before it was proven what {few(unknown)} would lose. "
+            f"Nothing is printed. Raise the limit with {budget.to_raise}, or name a principal."
+        )
+        click.get_current_context().exit(_NOT_PROVEN)
+
+
+def _write_acls(context: Context, result: Result, clean: Callable[[str], str]) -> None:
+    """Write a script, or the whole new sets; end with 1 where the form cannot hold all of it."""
+    if context.output_format == KAFKA_ACLS:
+        lines, unsaid = render_changes(result.added, [result.removed])
+    else:
+        own = [acl for each in result.proven for acl in each.narrowed.own]
+        lines, unsaid = _WHOLE[context.output_format](own)
+    context.deliver(f"{line}\n" for line in lines)
+    tell(summary(result))
+    for acl in unsaid[:_MOST_LEFT_OUT]:
+        tell(clean(f"Left out: {acl_words(acl)}."))
+    if unsaid:
+        acls = number_of(len(unsaid), "ACL")
+        tell(f"{acls} are comments: the format cannot express them, or they wait for one of them.")
+        click.get_current_context().exit(1)
+
+
+_NOT_PROVEN: Final = 1
+_NOT_COVERED: Final = 3
+_MOST_LEFT_OUT: Final = 20

@@ -1,0 +1,1 @@
+"""What clients used → a narrower set of ACLs for each principal, proven."""

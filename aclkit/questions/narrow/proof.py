@@ -1,0 +1,87 @@
+"""A narrower set and the ACLs in force → exactly what is lost, proven for every name. Pure.
+
+The proof shares no code with what found the set: ``prove`` compares the two states, and the rule
+decides each used request on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from aclkit.model.acl import Request, TypeRequest
+from aclkit.questions.narrow.narrowing import Narrowed, Use
+from aclkit.questions.prove.claim import NO_LESS, Claimed, hold_against
+from aclkit.rules.decide.any_of_type import authorize_by_resource_type
+from aclkit.rules.decide.confirm import Decider, DisagreementError
+from aclkit.rules.decide.rules import ALLOWED
+from aclkit.rules.names.compare import GAINED
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import Rules
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proven:
+    """A narrower set with its proof.
+
+    Attributes:
+        narrowed: the set.
+        lost: what the principal loses, for every name; nothing is gained.
+        uses: how many requests of the log were decided as before.
+    """
+
+    narrowed: Narrowed
+    lost: Claimed
+    uses: int
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the search limit let the proof end."""
+        return self.lost.difference.is_known
+
+
+def prove_narrowed(
+    rules: Rules, narrowed: Narrowed, uses: Iterable[Use], budget: Budget, limit: int | None = None
+) -> Proven:
+    """Compare the ACLs before and after for every name, and decide each use on both sides.
+
+    Args:
+        rules: what decides before: the ACLs of all principals.
+        narrowed: what comes of it.
+        uses: what was used.
+        budget: the search limit.
+        limit: at most this many losses are listed, None for all.
+
+    Raises:
+        DisagreementError: something is gained, or a used request is decided otherwise, which is a
+            defect of aclkit.
+    """
+    after = replace(rules, acls=narrowed.after(rules.acls))
+    lost = hold_against(NO_LESS, rules, after, budget, limit)
+    for change in lost.difference.of_kind(GAINED):
+        _refuse(narrowed, f"gains {change.cell.about(change.name)}")
+    then = Decider.of(rules)
+    now = then.of_next(after)
+    count = 0
+    for use in uses:
+        count += 1
+        if then.allows(use.request) != now.allows(use.request) and not _is_still_open(use, after):
+            _refuse(narrowed, f"no longer has the used {use.request}")
+    return Proven(narrowed=narrowed, lost=lost, uses=count)
+
+
+def _is_still_open(use: Use, after: Rules) -> bool:
+    """Whether a line is about any resource of a type, and some resource of it is still open."""
+    if not use.is_of_any:
+        return False
+    asked: Request = use.request
+    of_type = TypeRequest(asked.principal, asked.host, asked.operation, asked.resource_type)
+    ruling = authorize_by_resource_type(after.acls, of_type, after.settings, after.semantics)
+    return ruling == ALLOWED
+
+
+def _refuse(narrowed: Narrowed, what: str) -> None:
+    raise DisagreementError(
+        f"The narrower ACLs of {narrowed.principal} should only take away what was not used, but "
+        f"in the proof it {what}. Nothing is printed. Please report this."
+    )

@@ -1,0 +1,162 @@
+"""Use, coverage and ACLs → a narrower set for each principal, proven, or why none. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Final
+
+from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.phrases import few
+from aclkit.questions.narrow.coverage import Judgeable
+from aclkit.questions.narrow.narrowing import Use, narrow
+from aclkit.questions.narrow.pieces import Names, shared_parts
+from aclkit.questions.narrow.proof import Proven, prove_narrowed
+from aclkit.rules.decide.handlers import REQUESTS
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import Rules
+from aclkit.rules.patterns.match import LITERAL, names_exactly, principal_matches
+
+TOO_NEW: Final = "too-new"
+NOT_COVERED: Final = "not-covered"
+CONTROLLERS: Final = "controllers-not-covered"
+"""Why an ACL stays that cannot be judged."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is known, and how it is to be narrowed.
+
+    Attributes:
+        rules: what decides.
+        judgeable: what the log can show.
+        added_at: when each ACL came, by id.
+        uses: what each principal used.
+        keep: what must stay, and why.
+        names: what becomes of patterns.
+        limit: at most this many losses of a principal are listed, None for all.
+    """
+
+    rules: Rules
+    judgeable: Judgeable
+    added_at: Mapping[str, datetime | None]
+    uses: Mapping[str, Sequence[Use]]
+    keep: Mapping[Acl, str] = field(default_factory=dict)
+    names: Names = "keep"
+    limit: int | None = None
+
+
+def own_principals(rules: Rules) -> set[str]:
+    """Return the principals that have ALLOWs of their own."""
+    return {
+        acl.principal
+        for acl in rules.acls
+        if acl.is_allow and names_exactly(acl.principal, rules.semantics)
+    }
+
+
+def propose_narrow(asked: Asked, principals: Sequence[str], budget: Budget) -> list[Proven]:
+    """Narrow some principals one after another; each stands on what the one before left.
+
+    Each of the sets can be applied alone too, unless ``allow.everyone`` is set.
+
+    Raises:
+        DisagreementError: a proof finds that something else changes, a defect of aclkit.
+    """
+    rules, found = asked.rules, list[Proven]()
+    stays = _stays(asked)
+    keep = {**asked.keep, **_of_controllers(asked)}
+    for principal in principals:
+        uses = asked.uses.get(principal, ())
+        narrowed = narrow(
+            rules, principal, uses, stays=stays, keep=keep, names=asked.names, budget=budget
+        )
+        proven = prove_narrowed(rules, narrowed, uses, budget, asked.limit)
+        found.append(proven)
+        if proven.is_known:
+            rules = replace(rules, acls=narrowed.after(rules.acls))
+    return found
+
+
+def _stays(asked: Asked) -> dict[tuple[str, ...], str]:
+    """Return which ACLs cannot be judged, by binding."""
+    judgeable = asked.judgeable
+    if judgeable.missing or judgeable.window_from is None:
+        return {acl.binding: NOT_COVERED for acl in asked.rules.acls}
+    old = set()
+    for acl in asked.rules.acls:
+        added = asked.added_at.get(acl.acl_id)
+        if added is not None and added <= judgeable.window_from:
+            old.add(acl.binding)
+    return {acl.binding: TOO_NEW for acl in asked.rules.acls if acl.binding not in old}
+
+
+def _of_controllers(asked: Asked) -> dict[Acl, str]:
+    """Return what cannot be judged without the controllers' log: what they alone decide."""
+    if asked.judgeable.controllers is None:
+        return {}
+    checks = {
+        check.access
+        for request in REQUESTS
+        if request.handler in ("ControllerApis", "AclApis")
+        for way in request.ways
+        for check in way.checks
+        if not check.aside
+    }
+    # ALL on the cluster covers a DELETE too, which no narrower ACL can name.
+    known = [(op, kind) for op, kind in checks if op in OPERATIONS_OF_TYPE[kind]]
+    of_all = {("ALL", "CLUSTER")} if ("DELETE", "CLUSTER") in checks else set()
+    return {
+        Acl(
+            acl_id="",
+            resource_type=kind,
+            resource_name="*",
+            pattern_type=LITERAL,
+            principal="User:*",
+            host="*",
+            operation=operation,
+            permission_type="ALLOW",
+        ): CONTROLLERS
+        for operation, kind in sorted({*known, *of_all})
+    }
+
+
+def notes_on(asked: Asked, principals: Sequence[str]) -> Iterator[str]:
+    """Yield what a reader must know about those who are narrowed, or are not."""
+    rules = asked.rules
+    own = own_principals(rules)
+    if strangers := [each for each in principals if each not in own]:
+        yield (
+            f"{few(strangers)} has no ALLOW of its own."
+            if len(strangers) == 1
+            else (f"These have no ALLOW of their own: {few(strangers)}.")
+        )
+    if ANONYMOUS in principals:
+        yield f"{ANONYMOUS} stands for every client that does not authenticate."
+    silent = own - asked.uses.keys() - rules.settings.super_users
+    idle = [each for each in principals if each in silent]
+    if idle and not asked.judgeable.missing:
+        yield f"No request in the window: {few(idle)}."
+    for kept in _without_effect(asked):
+        yield f"Nothing to keep, because no own ALLOW allows it today: {acl_words(kept)}."
+
+
+def _without_effect(asked: Asked) -> list[Acl]:
+    """Return what is to be kept, and is not allowed by any ALLOW of a principal's own."""
+    semantics = asked.rules.semantics
+    own = [a for a in asked.rules.acls if a.is_allow and names_exactly(a.principal, semantics)]
+    return [
+        kept
+        for kept in asked.keep
+        if not any(
+            principal_matches(kept.principal, acl.principal, semantics)
+            and any(shared_parts(kept, acl, semantics))
+            for acl in own
+        )
+    ]
+
+
+ANONYMOUS: Final = "User:ANONYMOUS"

@@ -1,0 +1,131 @@
+"""A published warehouse → what each principal used, what the log covers, and how old ACLs are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from string import Template
+from typing import Final
+
+from aclkit.model.acl import Request
+from aclkit.model.groups import grouped
+from aclkit.questions.by_whom.match import HEARTBEAT
+from aclkit.questions.narrow.coverage import FileDay, Log, Stretch
+from aclkit.questions.narrow.narrowing import Use
+from aclkit.questions.usage.check import UNREADABLE
+from aclkit.questions.usage.clock import to_datetime
+from aclkit.questions.usage.lines import REQUEST
+from aclkit.rules.decide.handlers import REQUESTS
+from aclkit.rules.decide.rules import ALLOWED
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.reader import Tables
+from aclkit.warehouse.sql import fetch
+
+ACCESS_DAY: Final = "access_day"
+
+NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
+    name: {}
+    for name in (
+        ACCESS_DAY, "log_file", "acl_history", "principal", "host", "resource", "broker",
+    )
+}  # fmt: skip
+"""The tables that are asked, see ``duck.connect``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What the warehouse holds of use.
+
+    Attributes:
+        log: what was read of the authorizer log.
+        added_at: when each ACL in force came, by id; None where that is not known.
+        brokers: how many are registered; None where the source does not tell.
+    """
+
+    log: Log
+    added_at: Mapping[str, datetime | None]
+    brokers: int | None
+
+
+def read_evidence(tables: Tables, run: PublishedRun) -> Evidence:
+    """Read what is known of a cluster's log, its ACLs and its brokers."""
+    values = [run.cluster_id]
+    days = fetch(tables, _DAYS, [ALLOWED, HEARTBEAT, _SERVED_BY_BROKERS, UNREADABLE, *values])
+    unread = fetch(tables, _UNREAD, [UNREADABLE, *values])
+    ((brokers,),) = fetch(tables, _BROKERS, values)
+    return Evidence(
+        log=Log(
+            days=[FileDay(*row) for row in days],
+            stretches=[
+                Stretch(source, _naive(first), _naive(last))
+                for source, first, last in fetch(tables, _STRETCHES, values)
+            ],
+            unread=dict(unread),
+        ),
+        added_at=dict(fetch(tables, _ADDED, values)),
+        brokers=brokers or None,
+    )
+
+
+def read_uses(
+    tables: Tables, run: PublishedRun, since: datetime, principals: Iterable[str] = ()
+) -> dict[str, list[Use]]:
+    """Read what principals asked for since a time, allowed or refused; of all where none is named.
+
+    Of the day on which the window begins a row counts if its last line is inside. Lines without a
+    time count too.
+    """
+    some = list(principals)
+    rows = fetch(tables, _USES, [UNREADABLE, run.cluster_id, since, not some, some])
+    found = []
+    for *request, apis, lines, last in rows:
+        asked = Request(**dict(zip(REQUEST, request, strict=True)))
+        found.append(Use(request=asked, apis=tuple(apis or ()), lines=lines, last_at=last))
+    return grouped((use.request.principal, use) for use in found)
+
+
+def _naive(micros: int) -> datetime:
+    return to_datetime(micros).replace(tzinfo=None)
+
+
+_OF_CONTROLLERS: Final = {each.name for each in REQUESTS if each.handler == "ControllerApis"}
+_SERVED_BY_BROKERS: Final = sorted(
+    {each.name for each in REQUESTS if each.handler == "KafkaApis"} - _OF_CONTROLLERS - {"Fetch"}
+)
+"""Controllers answer Fetch too, to voters and observers of the metadata log, not of topics."""
+
+
+def _sql(text: str) -> str:
+    """Put the columns of the contract into a statement."""
+    of_files = "access_day JOIN log_file USING (cluster_id, file_id)"
+    return Template(text).substitute(of_files=of_files, request=", ".join(REQUEST))
+
+
+_DAYS: Final = _sql("""\
+SELECT source, CAST(log_day AS DATE),
+       CAST(sum(CASE WHEN decision = ? THEN lines ELSE 0 END) AS BIGINT),
+       CAST(sum(CASE WHEN request_name = ? THEN lines ELSE 0 END) AS BIGINT),
+       CAST(sum(CASE WHEN list_contains(?, request_name)
+                       OR (request_name = 'Fetch' AND resource_type = 'TOPIC')
+                     THEN lines ELSE 0 END) AS BIGINT)
+FROM $of_files WHERE verdict <> ? AND cluster_id = ? AND log_day IS NOT NULL
+GROUP BY ALL ORDER BY ALL""")
+_UNREAD: Final = _sql("""\
+SELECT source, CAST(sum(lines) AS BIGINT) FROM $of_files
+WHERE verdict = ? AND cluster_id = ? GROUP BY source ORDER BY source""")
+_STRETCHES: Final = """\
+SELECT source, unnest(spoke_from), unnest(spoke_to) FROM log_file WHERE cluster_id = ?"""
+_ADDED: Final = """\
+SELECT acl_id, CAST(added_at AS TIMESTAMP) FROM acl_history WHERE cluster_id = ?"""
+_BROKERS: Final = "SELECT count(*) FROM broker WHERE cluster_id = ? AND is_registered"
+_USES: Final = _sql("""\
+SELECT $request,
+       list(DISTINCT request_name ORDER BY request_name) FILTER (request_name IS NOT NULL),
+       CAST(sum(lines) AS BIGINT), max(CAST(last_at AS TIMESTAMP))
+FROM access_day
+WHERE verdict <> ? AND cluster_id = ? AND principal IS NOT NULL AND host IS NOT NULL
+  AND operation IS NOT NULL AND resource_type IS NOT NULL AND resource_name IS NOT NULL
+  AND (last_at IS NULL OR CAST(last_at AS TIMESTAMP) >= ?)
+  AND (? OR list_contains(?, principal))
+GROUP BY $request ORDER BY $request""")
