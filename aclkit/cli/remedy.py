@@ -20,17 +20,20 @@ from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.baseline_options import baseline_options, read_baseline, read_mutes
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.completion import complete_finding
-from aclkit.cli.context import Context, formats, tell_state
+from aclkit.cli.context import Context, Opened, formats, tell_state
 from aclkit.cli.effect import Gate, write_effect
 from aclkit.cli.help import command
 from aclkit.cli.kind_names import check_kinds
-from aclkit.cli.options import gathered, option, together
+from aclkit.cli.options import FiniteRange, gathered, option, together
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.script import Stage, render_stages
 from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.model.phrases import number_of
+from aclkit.questions.narrow.coverage import Needed, judge_log
+from aclkit.questions.narrow.propose import Asked, own_principals, propose_narrow
+from aclkit.questions.narrow.read import ACCESS_DAY, read_evidence, read_uses
 from aclkit.questions.preview.preview import preview
 from aclkit.questions.preview.read import Base, base_of
 from aclkit.questions.preview.state import Change, State
@@ -41,12 +44,14 @@ from aclkit.questions.remedy.answer import (
     summary,
     title_of,
 )
+from aclkit.questions.remedy.narrower import narrower
 from aclkit.questions.remedy.plan import Binding, LeftOut, Step, dropped_with
-from aclkit.questions.remedy.proposal import TIDY, Advice, ForPerson, Proposal
+from aclkit.questions.remedy.proposal import NARROW, TIDY, Advice, ForPerson, Proposal
 from aclkit.questions.remedy.prove import Remedy, make_remedy
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.names.tidy import Reasons
+from aclkit.warehouse.published import as_of
 
 _NOT_PROVEN: Final = 1
 _ACCEPTED: Final = "A finding about it is accepted."
@@ -61,6 +66,7 @@ class Chosen:
     only: tuple[str, ...]
     severity: str | None
     without: tuple[str, ...]
+    unused_days: float
     baseline: str | None
     mutes: str | None
 
@@ -76,10 +82,17 @@ _chosen: Final = together(
         multiple=True,
         metavar="KIND",
         shell_complete=complete_finding,
-        help="Only findings of this kind, or tidy. Repeatable.",
+        help="Only findings of this kind, tidy, or narrow. Repeatable.",
     ),
     option("--severity", type=click.Choice(SEVERITIES), help="Only this severity or higher."),
     option("--without", multiple=True, metavar="STEP", help="Leave out a step. Repeatable."),
+    option(
+        "--unused-days",
+        type=FiniteRange(min=0, max=36_500),
+        default=90.0,
+        metavar="DAYS",
+        help="Window of the authorizer log that shows use.",
+    ),
     baseline_options,
     partial(gathered, "chosen", Chosen),
 )
@@ -102,12 +115,15 @@ def remedy(context: Context, chosen: Chosen, step_id: str | None, budget: Budget
       aclkit remedy --only orphan-resource --only tidy
       aclkit remedy --severity medium --mutes conf/mutes.toml --format json
 
-    The remedies of all findings and of aclkit tidy become one change set. First go the ALLOWs whose
-    access a finding names, then ALLOWs without effect, then DENYs that restrain nothing any more.
-    After each step, and between the commands of a step, no principal has more access than before.
-    Only access that findings name is lost, and no access is lost for a while. All of it is proven
-    for every possible name. If the proof exceeds the search limit, remedy prints nothing and exits
-    with code 1.
+    The remedies of all findings, of aclkit tidy and of aclkit narrow become one change set. First
+    go the ALLOWs whose access a finding names or no client used. Then go ALLOWs without effect, and
+    then DENYs that restrain nothing any more. After each step, and between the commands of a step,
+    no principal has more access than before. Only access that findings name or no client used is
+    lost, and none is lost for a while. All of it is proven for every possible name. If the proof
+    exceeds the search limit, remedy prints nothing and exits with code 1.
+
+    What was used is known only if aclkit usage has read the whole authorizer log of --unused-days.
+    Otherwise no ACL is narrowed, and the answer says what is missing.
 
     Each step has an id, which is the same in every run. It is the fingerprint of the finding; its
     first digits suffice. --without keeps the ACLs of a step. What needs the step is left out with
@@ -117,8 +133,8 @@ def remedy(context: Context, chosen: Chosen, step_id: str | None, budget: Budget
     --format kafka-acls prints a script with the steps in order, or of one --step. Steps that
     kafka-acls cannot express are comments in the script, and make the exit code 1.
     """
-    check_kinds(chosen.only, TIDY)
-    found = _Found.read(context, chosen)
+    check_kinds(chosen.only, TIDY, NARROW)
+    found = _Found.read(context, chosen, _again(budget))
     remedy, dropped = found.remedy(chosen, budget)
     _check_proof(remedy)
     steps = remedy.plan.steps
@@ -136,6 +152,7 @@ def remedy(context: Context, chosen: Chosen, step_id: str | None, budget: Budget
             for_people=[each for each in found.for_people(remedy) if _wants(chosen, each)],
             accepted=len(found.accepted),
             dropped=dropped,
+            notes=found.notes,
         )
         context.write(remedy_answer(advised))
 
@@ -149,29 +166,32 @@ class _Found:
         facts: tells which ACLs a finding asks to remove or narrow.
         advice: of each finding that is not accepted.
         accepted: the accepted findings.
+        notes: why nothing was narrowed.
     """
 
     base: Base
     facts: AuditInput
     advice: Sequence[Advice]
     accepted: Sequence[Finding]
+    notes: Sequence[str]
 
     @classmethod
-    def read(cls, context: Context, chosen: Chosen) -> _Found:
-        """Read the published state and its findings."""
+    def read(cls, context: Context, chosen: Chosen, budget: Budget) -> _Found:
+        """Read the published state, its findings, and what was used."""
         baseline, mutes = read_baseline(chosen.baseline), read_mutes(chosen.mutes)
         with context.open() as opened:
             base = base_of(opened.tables, opened.published, opened.run)
             settings, semantics = base.state.settings, base.semantics
             facts = audit_published(opened.tables, base.run, settings, semantics)
             findings = read_findings(opened.tables, base.run)
+            used, notes = _read_narrower(opened, base, chosen, budget)
         tell_state(base.published, base.run)
         in_force = find_all(facts) if findings is None else findings
         judged = classify(in_force, baseline, mutes, datetime.now(UTC).date())
         new = [each.finding for each in judged if each.finding and each.state == "new"]
         known = [each.finding for each in judged if each.finding and each.state != "new"]
-        advice = [advice_of(finding, base.state.acls) for finding in new]
-        return cls(base=base, facts=facts, advice=advice, accepted=known)
+        advice = [*(advice_of(finding, base.state.acls) for finding in new), *used]
+        return cls(base=base, facts=facts, advice=advice, accepted=known, notes=notes)
 
     def remedy(self, chosen: Chosen, budget: Budget) -> tuple[Remedy, Sequence[LeftOut]]:
         """Return the change set, and the steps that are left out because others are."""
@@ -219,6 +239,38 @@ class _Found:
             },
             **{acl.binding: _ACCEPTED for acl in accepted},
         }
+
+
+def _read_narrower(
+    opened: Opened, base: Base, chosen: Chosen, budget: Budget
+) -> tuple[Sequence[Proposal], Sequence[str]]:
+    """Read what was used, and return what narrower sets remove, or why there are none."""
+    has_log = ACCESS_DAY in opened.published.run.table_versions
+    if not has_log and NARROW in chosen.only:
+        raise UsageError(
+            "No authorizer log has been read yet. Next: aclkit usage --authorizer-log PATH"
+        )
+    if not has_log or not chosen.wants(NARROW, "info"):
+        return (), ()
+    evidence = read_evidence(opened.tables, base.run)
+    read_at = as_of(opened.published, base.run).time
+    needed = Needed(
+        days=chosen.unused_days,
+        brokers=evidence.brokers,
+        read_at=read_at and read_at.replace(tzinfo=None),
+    )
+    judgeable = judge_log(evidence.log, needed)
+    if judgeable.missing or judgeable.window_from is None:
+        return (), [f"No ACL is narrowed. {each.words}" for each in judgeable.missing]
+    rules = base.state.rules(base.semantics)
+    asked = Asked(
+        rules=rules,
+        judgeable=judgeable,
+        added_at=evidence.added_at,
+        uses=read_uses(opened.tables, base.run, judgeable.window_from),
+    )
+    known = sorted(own_principals(rules) & asked.uses.keys())
+    return list(narrower(propose_narrow(asked, known, budget))), ()
 
 
 def _wants(chosen: Chosen, advice: Advice) -> bool:

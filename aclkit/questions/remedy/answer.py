@@ -19,7 +19,7 @@ from aclkit.questions.preview.preview import Preview
 from aclkit.questions.preview.words import PLANNED, total_sentence
 from aclkit.questions.preview.words import notes as preview_notes
 from aclkit.questions.remedy.plan import SHORT, LeftOut, Step
-from aclkit.questions.remedy.proposal import ForPerson, Proposal
+from aclkit.questions.remedy.proposal import NARROW, ForPerson, Proposal
 from aclkit.questions.remedy.prove import Remedy
 from aclkit.rules.names.change_lines import MARKS, change_lines, line_words
 from aclkit.rules.names.compare import LOST
@@ -43,6 +43,7 @@ class Advised:
         for_people: the findings that a person must decide.
         accepted: how many accepted findings were left alone.
         dropped: the advice that was left out because a user left out other steps.
+        notes: what else a reader must know.
     """
 
     remedy: Remedy
@@ -50,6 +51,7 @@ class Advised:
     for_people: Sequence[ForPerson]
     accepted: int = 0
     dropped: Sequence[LeftOut] = ()
+    notes: Sequence[str] = ()
 
     @property
     def left_out(self) -> Sequence[LeftOut]:
@@ -97,7 +99,9 @@ def summary(remedy: Remedy) -> str:
 def proof_sentence(remedy: Remedy) -> str:
     """Write what is proven of each step and of the whole."""
     has_lost = bool(remedy.change.of_kind(LOST))
-    lost = "only access that findings name is lost" if has_lost else "no access is lost"
+    is_narrower = any(step.proposal.kind == NARROW for step in remedy.plan.steps)
+    which = "findings name or no client used" if is_narrower else "findings name"
+    lost = f"only access that {which} is lost" if has_lost else "no access is lost"
     return f"No step grants access, and {lost}. Proven for every name."
 
 
@@ -152,6 +156,8 @@ def _sections(steps: Iterable[Step]) -> Mapping[str, Sequence[Step]]:
 
 
 def _section(step: Step) -> str:
+    if step.proposal.kind == NARROW:
+        return "Then revoke what no client used"
     if step.proposal.revokes:
         return "First, revoke what findings name"
     is_allow = all(acl.is_allow for acl in step.remove)
@@ -201,6 +207,7 @@ def _besides(advised: Advised) -> Iterator[str]:
 
 
 def _notes(advised: Advised) -> Iterator[str]:
+    yield from advised.notes
     if advised.accepted:
         findings = number_of(advised.accepted, "accepted finding")
         yield f"{findings} left alone; ACLs of these stay."

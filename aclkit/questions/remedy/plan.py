@@ -18,12 +18,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words, quoted, type_words
+from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.findings import fingerprint_of
 from aclkit.model.groups import grouped
+from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.remedy.proposal import Proposal
 from aclkit.rules.names.compare import GAINED, LOST, CellChange, compare
 from aclkit.rules.names.question import Budget
@@ -149,6 +151,14 @@ def applied(rules: Rules, steps: Iterable[Step]) -> Rules:
     return replace(rules, acls=tuple(now.values()))
 
 
+def possible_settings(rules: Rules) -> tuple[BrokerSettings, ...]:
+    """Return the settings that may hold: two where it is unknown what no ACL applies to."""
+    known = rules.settings
+    if known.allow_everyone or ALLOW_EVERYONE not in known.unknown:
+        return (known,)
+    return known, replace(known, allow_everyone=True)
+
+
 def make_plan(
     start: Rules, proposals: Iterable[Proposal], redundant: Redundant, held: Held, budget: Budget
 ) -> Plan:
@@ -189,6 +199,25 @@ def _copies(acls: Iterable[Acl]) -> dict[Binding, str]:
     return {binding: _SEVERAL for binding, same in by_binding.items() if len(same) > 1}
 
 
+class _Effect(NamedTuple):
+    """What a transition changes of what it must not change.
+
+    Attributes:
+        change: the first that was found; None where there is none.
+        if_open: it happens only if all is allowed that no ACL applies to, which is unknown.
+        is_known: the search limit did not end the comparison.
+    """
+
+    change: CellChange | None
+    if_open: bool
+    is_known: bool
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether nothing changes, for sure."""
+        return self.change is None and self.is_known
+
+
 @dataclass(slots=True)
 class _Planner:
     """Follows one proposal after another.
@@ -197,6 +226,8 @@ class _Planner:
         now: the state that the steps so far lead to.
         held: the ACLs that stay.
         budget: what may be spent.
+        start: the state that all begins with.
+        first: its ACLs.
         steps: so far.
         left_out: so far.
         gone: the ACLs that went, each with the id of its step.
@@ -207,6 +238,7 @@ class _Planner:
     held: Held
     budget: Budget
     start: Rules = field(init=False)
+    first: frozenset[Binding] = field(init=False)
     steps: list[Step] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     gone: dict[Binding, str] = field(default_factory=dict)
@@ -215,11 +247,35 @@ class _Planner:
     def __post_init__(self) -> None:
         """Keep the state that all begins with; each ACL is in it once."""
         self.start = self.now = applied(self.now, ())
+        self.first = frozenset(acl.binding for acl in self.start.acls)
 
     def plan(self) -> Plan:
         """Return what was made of all advice."""
-        steps = (replace(step, also=tuple(self.also.get(step.step_id, ()))) for step in self.steps)
-        return Plan(start=self.start, steps=tuple(steps), left_out=tuple(self.left_out))
+        steps = tuple(
+            replace(step, add=self._needed_of(at), also=tuple(self.also.get(step.step_id, ())))
+            for at, step in enumerate(self.steps)
+        )
+        return Plan(start=self.start, steps=steps, left_out=tuple(self.left_out))
+
+    def _needed_of(self, at: int) -> tuple[Acl, ...]:
+        """Return the ACLs of a step's that must come.
+
+        One need not if it changes nothing next to the ACLs that stay from that step to the end:
+        these are in force at any later time, so it changes nothing then either.
+        """
+        step = self.steps[at]
+        if not step.add:
+            return ()
+        last = {acl.binding for acl in self.now.acls} - {acl.binding for acl in step.add}
+        then = applied(self.start, self.steps[: at + 1]).acls
+        kept = [acl for acl in then if acl.binding in last]
+        needed: list[Acl] = []
+        for acl in step.add:
+            less, more = (replace(self.now, acls=(*kept, *some)) for some in ((), (acl,)))
+            if not self._compare(less, more).is_nothing:
+                kept.append(acl)
+                needed.append(acl)
+        return tuple(needed)
 
     def revoke(self, proposal: Proposal) -> list[Proposal]:
         """Remove the ALLOWs of a proposal; return what is left of it: its DENYs.
@@ -246,23 +302,14 @@ class _Planner:
                 self._take(step)
 
     def _replace(self, proposal: Proposal, remove: tuple[Acl, ...]) -> None:
-        """Add what is left of ALLOWs, where it is missing without them; then remove these."""
+        """Add what is left of ALLOWs, and then remove these."""
         there = {acl.binding for acl in self.now.acls}
-        step = Step(
-            proposal=proposal,
-            add=tuple(acl for acl in proposal.add if acl.binding not in there),
-            remove=remove,
-        )
-        after = applied(self.now, [step])
-        for acl in step.add:
-            less = Step(proposal=proposal, add=(), remove=(acl,))
-            if self._first(after, applied(after, [less])) is None and not self._was_unknown:
-                after = applied(after, [less])
-                step = replace(step, add=tuple(each for each in step.add if each != acl))
+        add = tuple(acl for acl in proposal.add if acl.binding not in there)
+        step = Step(proposal=proposal, add=add, remove=remove)
         wider = applied(self.now, [replace(step, remove=())])
-        if step.add and self._refuse(step, self.now, wider):
+        if add and self._refuse(step, self.now, wider):
             return
-        if not self._refuse(step, wider, after, (GAINED,)):
+        if not self._refuse(step, wider, applied(self.now, [step]), (GAINED,)):
             self._take(step)
 
     def _wanted(self, proposal: Proposal) -> tuple[Acl, ...]:
@@ -272,7 +319,7 @@ class _Planner:
             self._leave(proposal, kept, self.held[kept[0].binding])
             if proposal.add:
                 return ()
-        there = {acl.binding for acl in self.now.acls}
+        there = {acl.binding for acl in self.now.acls} & self.first
         left = tuple(
             acl for acl in proposal.remove if acl.binding in there and acl.binding not in self.held
         )
@@ -296,32 +343,37 @@ class _Planner:
             if touches and (other.add or is_deny):
                 undone = replace(other, add=other.remove, remove=other.add)
                 before = applied(self.now, [undone])
-                first = self._first(before, applied(before, [step]))
-                if first is not None or self._was_unknown:
+                if not self._compare(before, applied(before, [step])).is_nothing:
                     yield other.step_id
 
     def _refuse(
         self, step: Step, before: Rules, after: Rules, kinds: Sequence[str] = (GAINED, LOST)
     ) -> bool:
         """Leave a step out that changes what it must not, or of which that is unknown."""
-        change = self._first(before, after, kinds)
-        if change is not None:
-            self._leave(step.proposal, step.remove, self._why(step, change))
-        elif self._was_unknown:
+        effect = self._compare(before, after, kinds)
+        if effect.change is not None:
+            self._leave(
+                step.proposal, step.remove, self._why(step, effect.change, if_open=effect.if_open)
+            )
+        elif not effect.is_known:
             self._leave(step.proposal, step.remove, _UNKNOWN, is_unknown=True)
-        return change is not None or self._was_unknown
+        return not effect.is_nothing
 
-    def _first(
+    def _compare(
         self, before: Rules, after: Rules, kinds: Sequence[str] = (GAINED, LOST)
-    ) -> CellChange | None:
-        """Return the first difference of some kinds between two states."""
-        found = compare(before, after, self.budget)
-        self._was_unknown = not found.is_known
-        return next((change for change in found.changes if change.kind in kinds), None)
+    ) -> _Effect:
+        """Return the first difference of some kinds between two states, if there is one."""
+        is_known = True
+        for settings in possible_settings(self.start):
+            then, now = (replace(each, settings=settings) for each in (before, after))
+            found = compare(then, now, self.budget)
+            is_known &= found.is_known
+            for change in found.changes:
+                if change.kind in kinds:
+                    return _Effect(change, settings != self.start.settings, is_known)
+        return _Effect(None, if_open=False, is_known=is_known)
 
-    _was_unknown: bool = field(default=False, init=False)
-
-    def _why(self, step: Step, change: CellChange) -> str:
+    def _why(self, step: Step, change: CellChange, *, if_open: bool) -> str:
         """Write what would change, and which step has removed what covers the ACL."""
         request = change.cell.about(change.name)
         verb, to = ("grant", "to") if change.kind == GAINED else ("revoke", "from")
@@ -331,9 +383,10 @@ class _Planner:
             f"Step {self.gone[cover.binding][:SHORT]} removes what covers it: {acl_words(cover)}. "
         )  # fmt: skip
         where = f"{type_words(request.resource_type)} {quoted(request.resource_name)}"
+        only = f" if {ALLOW_EVERYONE} is true" if if_open else ""
         return (
             f"{lead}It would {verb} {request.operation} on {where} {to} {request.principal}, "
-            f"from {request.host}."
+            f"from {request.host}{only}."
         )
 
     def _leave(

@@ -12,7 +12,8 @@ from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES
 
 TIDY: Final = "tidy"
-"""The kind of advice that is no finding: an ACL that others make redundant."""
+NARROW: Final = "narrow"
+"""Kinds of advice that are no findings: what others make redundant, and what was not used."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,11 +47,17 @@ class Proposal:
 
     @property
     def order(self) -> tuple[object, ...]:
-        """Sort what only removes first, then the worst first, then by kind and subject.
+        """Sort findings first, of them what only removes, then the worst, then kind and subject.
 
         What only removes an ACL goes before what replaces it: its finding names more.
         """
-        return bool(self.add), SEVERITIES.index(self.severity), self.kind, self.subject
+        return (
+            self.kind == NARROW,
+            bool(self.add),
+            SEVERITIES.index(self.severity),
+            self.kind,
+            self.subject,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from aclkit.model.acl import Acl
 from aclkit.model.findings import fingerprint_of
-from aclkit.questions.remedy.plan import Held, Plan, make_plan
+from aclkit.questions.remedy.plan import Held, Plan, make_plan, possible_settings
 from aclkit.questions.remedy.proposal import TIDY, Proposal
 from aclkit.questions.tidy.answer import reason_words
 from aclkit.rules.decide.confirm import DisagreementError
@@ -31,21 +31,16 @@ class Remedy:
     Attributes:
         plan: the change set.
         change: what differs between its first and its last state: nothing is gained.
-        beyond: what differs between the state that findings name and the last: nothing.
+        is_known: the proof is complete. The last state decides as the one that findings name.
         searching: what was spent on making it.
         proving: what was spent on the proof.
     """
 
     plan: Plan
     change: Difference
-    beyond: Difference
+    is_known: bool
     searching: Budget
     proving: Budget
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the proof is complete."""
-        return self.change.is_known and self.beyond.is_known
 
 
 def make_remedy(
@@ -77,11 +72,22 @@ def make_remedy(
     plan = make_plan(start, proposals, redundant, held or {}, searching)
     proving = replace(budget, total=budget.total - searching.states)
     final = plan.final
-    change = compare(start, final, proving)
-    beyond = compare(plan.named, final, proving)
-    for wrong in (*change.of_kind(GAINED), *beyond.changes):
-        raise DisagreementError(_disagreement(wrong))
-    return Remedy(plan=plan, change=change, beyond=beyond, searching=searching, proving=proving)
+    changes, beyond = [], []
+    for settings in possible_settings(start):
+        first, named, last = (
+            replace(each, settings=settings) for each in (start, plan.named, final)
+        )
+        changes.append(compare(first, last, proving))
+        beyond.append(compare(named, last, proving))
+        for wrong in (*changes[-1].of_kind(GAINED), *beyond[-1].changes):
+            raise DisagreementError(_disagreement(wrong))
+    return Remedy(
+        plan=plan,
+        change=changes[0],
+        is_known=all(each.is_known for each in (*changes, *beyond)),
+        searching=searching,
+        proving=proving,
+    )
 
 
 def redundant_in(rules: Rules, reasons: Reasons, budget: Budget) -> Iterator[Proposal]:

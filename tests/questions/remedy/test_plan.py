@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.model.acl import Acl
+from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.findings import fingerprint_of
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.questions.remedy import prove
@@ -118,6 +119,17 @@ def test_the_last_acl_of_a_resource_stays_where_that_opens_it() -> None:
     assert not plan.steps
     assert "It would grant" in plan.left_out[0].why
     assert removed(planned(replace(state, settings=BrokerSettings()), wish(only))) == [[only]]
+
+
+def test_what_is_unknown_of_the_default_counts_as_the_worst() -> None:
+    unknown = BrokerSettings(unknown=frozenset({ALLOW_EVERYONE}))
+    state = rules(["ALLOW User:x READ LITERAL a"], settings=unknown)
+    (only,) = state.acls
+    found = make_remedy(state, [wish(only)], Budget())
+    assert not found.plan.steps
+    assert found.plan.left_out[0].why.endswith(" if allow.everyone.if.no.acl.found is true.")
+    two = rules(["ALLOW User:x READ LITERAL a", "ALLOW User:zz READ LITERAL a"], settings=unknown)
+    assert len(make_remedy(two, [wish(two.acls[0])], Budget()).plan.steps) == 1
 
 
 def test_an_acl_goes_where_another_one_still_closes_the_resource() -> None:
@@ -287,7 +299,7 @@ def test_each_step_needs_the_steps_that_it_names(seed: int) -> None:
 def test_enough_random_steps_are_looked_at() -> None:
     """The tests above prove nothing where nothing is planned."""
     counts = {"revoked": 0, "dropped": 0, "added": 0, "left": 0, "needs": 0, "denies": 0}
-    for seed in range(150):
+    for seed in range(250):
         state, proposals, held = drawn(random.Random(seed))
         plan = planned(state, *proposals, held=held)
         counts["left"] += len(plan.left_out)
