@@ -196,6 +196,8 @@ def _write_acls(context: Context, result: Result, clean: Callable[[str], str]) -
         lines, unsaid = render_changes(result.added, [result.removed])
     else:
         own = [acl for each in result.proven for acl in each.narrowed.own]
+        if empty := [each.narrowed.principal for each in result.proven if not each.narrowed.own]:
+            tell(clean(f"No ACL of its own is left, so nothing is written: {few(empty)}."))
         lines, unsaid = _WHOLE[context.output_format](own)
     context.deliver(f"{line}\n" for line in lines)
     tell(summary(result))

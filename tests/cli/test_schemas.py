@@ -20,6 +20,7 @@ from aclkit.cli import cli
 from aclkit.errors import DataError
 from aclkit.kafka.acls.text import render_list
 from aclkit.model.semantics import BrokerSettings
+from aclkit.questions.usage.clock import to_micros
 from aclkit.warehouse.schemas import TABLES
 from tests.audit.reports.made import WHEN, finding, hostile, report
 from tests.cli import test_diff, test_tidy
@@ -74,6 +75,7 @@ QUESTIONS = {
     "doctor": ["doctor"],
     "sql": ["sql 'SELECT principal, host FROM explain LIMIT 3'"],
     "assert": ["assert {policies}"],
+    "narrow": ["narrow", "narrow User:bob User:alice --unused-days 0 --old-log"],
     "tidy": ["tidy", "tidy --idle-denies"],
     "remedy": ["remedy", "remedy --severity low"],
     "tidy-proposals": ["tidy --to-prefixes", "tidy --to-globs"],
@@ -98,6 +100,16 @@ REFUSED = {
     **{"principal": "User:new", "host": "10.0.0.1", "operation": "READ", "verdict": "agree"},
     **{"resource_type": "TOPIC", "resource_name": "orders", "request_name": "Fetch"},
     **{"lines": 3, "log_day": WHEN, "first_at": WHEN, "last_at": WHEN, "is_open": False},
+}
+USED = {
+    **REFUSED,
+    **{"decision": "ALLOWED", "principal": "User:bob", "operation": "WRITE"},
+    **{"resource_name": "pay-x", "request_name": "Produce"},
+}
+SPOKE = {
+    **dict.fromkeys(TABLES["log_file"].column_names),
+    **{"cluster_id": small.CLUSTER, "file_id": "1", "source": "kafka-authorizer.log"},
+    **{"spoke_from": [to_micros(WHEN)], "spoke_to": [to_micros(WHEN)]},
 }
 ASKED = [(name, words) for name, asked in QUESTIONS.items() for words in asked]
 KNOWN = Known(fingerprint="g", finding="public-access", severity="low", subject="topic:t")
@@ -141,8 +153,15 @@ def places(root, tmp_path_factory):
     versions = small.build(refused)
     versions["access_day"] = small.write_table(refused, "access_day", [REFUSED])
     small.publish(refused, versions, run_number=2, counts={"decided_in_run": 1})
+    used = tmp_path_factory.mktemp("used")
+    versions = small.build(used)
+    versions["access_day"] = small.write_table(used, "access_day", [REFUSED, USED])
+    versions["log_file"] = small.write_table(used, "log_file", [SPOKE])
+    versions["broker"] = small.write_brokers(used, 27)
+    small.publish(used, versions, run_number=2, counts={"decided_in_run": 1})
     found = {"audit": audited, "report": audited, "diff": past / "warehouse", "denials": refused}
-    return {**found, **dict.fromkeys(("tidy", "remedy"), untidy / "warehouse")}
+    tidied = dict.fromkeys(("tidy", "remedy"), untidy / "warehouse")
+    return {**found, **tidied, "narrow": used}
 
 
 @pytest.fixture(scope="module")

@@ -128,7 +128,7 @@ ELSEWHERE = {
     "completion", "init", "jars", "help", "desired show",  # they take no warehouse
     "export duckdb", "doctor", "serve", "maintain",  # below: they differ on purpose
     "demo", "replay", "materialize", "run", "acls add", "acls remove", "usage",  # runs
-    "denials",  # it reads what usage wrote
+    "denials", "narrow",  # they read what usage wrote
     "audit accept",  # it reads findings as audit does, and writes a local file
 }  # fmt: skip
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from aclkit.answer.document import Answer, Command, Heading, Item, Items, Part, Row, Sentence
+from aclkit.answer.document import Answer, Heading, Item, Items, Part, Row, Sentence
 from aclkit.answer.rows import as_objects
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words, operations_words
@@ -28,13 +28,14 @@ from aclkit.questions.narrow.narrowing import (
 )
 from aclkit.questions.narrow.proof import Proven
 from aclkit.questions.narrow.propose import CONTROLLERS, NOT_COVERED, TOO_NEW
+from aclkit.questions.prove.claim import Counterexample
 from aclkit.rules.names.change_lines import MARKS, ChangeLine, change_lines, line_words
 from aclkit.rules.names.compare import LOST
 from aclkit.rules.names.words import opening_words
 
 COLUMNS: Final = (
-    "change", *BINDING, "acl_id", "why", "used_operations", "used_lines", "last_used_at",
-    "replaced_by",
+    "narrowed_for", "change", *BINDING, "acl_id", "why", "used_operations", "used_lines",
+    "last_used_at", "replaced_by",
 )  # fmt: skip
 
 _WORDS: Final = {
@@ -144,8 +145,10 @@ def _parts(result: Result) -> Iterator[Part]:
     yield from _stay_parts(result)
     yield Sentence(summary(result), "good")
     if result.changed:
-        names = " ".join(each.narrowed.principal for each in result.changed[:1])
-        yield Command(f"aclkit narrow {names} --format kafka-acls > narrow.sh")
+        yield Sentence(
+            "Next: the same with --format kafka-acls is a script; strimzi and terraform hold the "
+            "new set."
+        )
 
 
 def _narrowed_parts(proven: Proven) -> Iterator[Part]:
@@ -185,14 +188,17 @@ def _kept_items(proven: Proven) -> Iterator[Item]:
 def _counted(proven: Proven) -> str:
     """Count what stays for the usual reasons."""
     found = Counter(each.why for each in proven.narrowed.judged if each.fate == STAYS)
-    words = {USED: "used", DENIES: "that deny", SHARED: "for other principals too"}
-    told = [f"{found[why]:,} {words[why]}" for why in _PLAIN if found[why]]
-    return f"These stay: {', '.join(told)}." if told else ""
+    told = [
+        f"{found[USED]:,} used" if found[USED] else "",
+        number_of(found[DENIES], "DENY") if found[DENIES] else "",
+        f"{found[SHARED]:,} for other principals too" if found[SHARED] else "",
+    ]
+    return f"These ACLs stay: {', '.join(filter(None, told))}." if any(told) else ""
 
 
 def _stay_parts(result: Result) -> Iterator[Part]:
     """Yield who needs all ACLs, and what cannot be judged of theirs."""
-    same = [each for each in result.proven if not each.narrowed.removed]
+    same = [each for each in result.proven if each.narrowed.judged and not each.narrowed.removed]
     items = [
         Item(f"{each.narrowed.principal}: {item.text}", under=item.under)
         for each in same
@@ -230,11 +236,13 @@ def _coverage_notes(result: Result) -> Iterator[str]:
 
 def _rows(result: Result) -> Iterator[Row]:
     for proven in result.proven:
+        who = proven.narrowed.principal
         for acl in proven.narrowed.added:
-            yield "add", *acl.binding, None, None, [], 0, None, []
+            yield who, "add", *acl.binding, None, None, [], 0, None, []
         for each in proven.narrowed.judged:
             times = [use.last_at for use in each.uses if use.last_at is not None]
             yield (
+                who,
                 _CHANGES[each.fate],
                 *each.acl.binding,
                 each.acl.acl_id,
@@ -270,6 +278,11 @@ def _principal(proven: Proven) -> dict[str, Any]:
         "added": len(narrowed.added),
         "uses": proven.uses,
         "verdict": proven.lost.difference.verdict,
-        "lost": [opening_words(each.opening) for each in proven.lost.counterexamples],
+        "lost": [_loss(each) for each in proven.lost.counterexamples],
         "lost_cells": proven.lost.cells(LOST),
     }
+
+
+def _loss(each: Counterexample) -> dict[str, Any]:
+    """Return a loss: in words, and one of its requests."""
+    return {"access": opening_words(each.opening), "for_example": asdict(each.request)}

@@ -7,8 +7,8 @@ So everything that is missing here is a reason not to narrow anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from math import floor
 from typing import Final, NamedTuple
@@ -33,14 +33,14 @@ class FileDay(NamedTuple):
     """The readable lines of one file on one day.
 
     Attributes:
-        source: the file.
+        file: its number.
         day: in UTC.
         allowed: how many are ALLOWED.
         heartbeats: how many are heartbeats of brokers, which only the active controller gets.
         served: how many are of requests that only brokers serve.
     """
 
-    source: str
+    file: str
     day: date
     allowed: int
     heartbeats: int
@@ -50,9 +50,17 @@ class FileDay(NamedTuple):
 class Stretch(NamedTuple):
     """A time in which a file has no gap of more than an hour."""
 
-    source: str
+    file: str
     first: datetime
     last: datetime
+
+
+class Unread(NamedTuple):
+    """Lines of the authorizer that could not be read, of one file and day; None without a time."""
+
+    file: str
+    day: date | None
+    lines: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +70,20 @@ class Log:
     Attributes:
         days: its lines, by file and day.
         stretches: when files speak.
-        unread: file → lines that could not be read.
+        unread: lines of it that could not be read.
+        sources: number of a file → where it was read.
+        copies: numbers of files that hold lines of the same broker at the same time.
     """
 
     days: Sequence[FileDay]
     stretches: Sequence[Stretch]
-    unread: Mapping[str, int]
+    unread: Sequence[Unread]
+    sources: Mapping[str, str] = field(default_factory=dict)
+    copies: Collection[tuple[str, str]] = ()
+
+    def words(self, files: Iterable[str]) -> str:
+        """Write where some files were read."""
+        return few(sorted({self.sources.get(each, each) for each in files}))
 
     @property
     def first(self) -> datetime | None:
@@ -151,7 +167,7 @@ def _missing(log: Log, needed: Needed, start: datetime, last: datetime) -> Itera
     yield from _too_short(log, needed, start, last)
     yield from _stale(needed, last)
     yield from _silent(log, start, last)
-    yield from _unread(log, needed)
+    yield from _unread(log, needed, start)
     if needed.brokers is None:
         words = "How many brokers the cluster has is not known from its source."
         yield Missing(BROKERS, words, "pass --brokers N")
@@ -163,14 +179,15 @@ def _missing(log: Log, needed: Needed, start: datetime, last: datetime) -> Itera
         yield _no_brokers(holes, needed.brokers)
 
 
-def _unread(log: Log, needed: Needed) -> Iterator[Missing]:
-    unread = sum(log.unread.values())
+def _unread(log: Log, needed: Needed, start: datetime) -> Iterator[Missing]:
+    found = [each for each in log.unread if each.day is None or each.day >= start.date()]
+    unread = sum(each.lines for each in found)
     if unread > needed.most_unread:
         yield Missing(
             UNREAD,
-            f"{number_of(unread, 'line')} could not be read, in {few(sorted(log.unread))}. "
-            "They may show a use.",
-            f"look at them in access_day; to go on all the same: --most-unread {unread}",
+            f"{number_of(unread, 'line')} could not be read and may show a use: "
+            f"{log.words(each.file for each in found)}.",
+            f"look for them in access_day; to go on all the same: --most-unread {unread}",
         )
 
 
@@ -219,30 +236,30 @@ def _silent(log: Log, start: datetime, last: datetime) -> Iterator[Missing]:
 
     The first minutes of a file may have none by chance.
     """
-    allowed = {each.source for each in log.days if each.allowed}
+    allowed = {each.file for each in log.days if each.allowed}
     silent = grouped(
-        (each.source, each.day)
+        (each.file, each.day)
         for each in log.days
         if not each.allowed and start.date() <= each.day <= last.date()
-        if each.source not in allowed or _spoken(log, each.source, each.day) > GAP
+        if each.file not in allowed or _spoken(log, each.file, each.day) > GAP
     )
     if silent:
         days = sum(map(len, silent.values()))
         yield Missing(
             DEBUG,
             f"No ALLOWED line on {number_of(days, 'day')}, so the log was probably at INFO then: "
-            f"{few(sorted(silent))}.",
+            f"{log.words(silent)}.",
             "set kafka.authorizer.logger to DEBUG on every broker, and wait",
         )
 
 
-def _spoken(log: Log, source: str, day: date) -> timedelta:
+def _spoken(log: Log, file: str, day: date) -> timedelta:
     """Return for how long a file speaks on a day."""
     begin = datetime.combine(day, time())
     spans = (
         min(each.last, begin + _DAY) - max(each.first, begin)
         for each in log.stretches
-        if each.source == source
+        if each.file == file
     )
     return sum((span for span in spans if span > timedelta()), timedelta())
 
@@ -270,21 +287,48 @@ _Span = tuple[datetime, datetime]
 
 
 def _broker_stretches(log: Log) -> list[_Span]:
-    """Return when brokers speak: not the files of controllers alone."""
-    served = {each.source for each in log.days if each.served}
-    controllers = {each.source for each in log.days if each.heartbeats} - served
-    return [(each.first, each.last) for each in log.stretches if each.source not in controllers]
+    """Return when each broker speaks: not the files of controllers alone, and copies once."""
+    served = {each.file for each in log.days if each.served}
+    controllers = {each.file for each in log.days if each.heartbeats} - served
+    by_broker = grouped(
+        (_original(log, each.file), (each.first, each.last))
+        for each in log.stretches
+        if each.file not in controllers
+    )
+    return [span for spans in by_broker.values() for span in _united(spans)]
+
+
+def _original(log: Log, file: str) -> str:
+    """Return the first of the files that are copies of each other."""
+    known, ahead = {file}, [file]
+    while ahead:
+        one = ahead.pop()
+        others = {b if a == one else a for a, b in log.copies if one in (a, b)} - known
+        known |= others
+        ahead += others
+    return min(known)
+
+
+def _united(spans: Iterable[_Span]) -> list[_Span]:
+    """Put spans together that overlap."""
+    found: list[_Span] = []
+    for first, last in sorted(spans):
+        if found and first <= found[-1][1]:
+            found[-1] = found[-1][0], max(last, found[-1][1])
+        else:
+            found.append((first, last))
+    return found
 
 
 def _debug_stretches(log: Log) -> list[_Span]:
     """Return the same, without the days on which a file has no ALLOWED line."""
-    allowed = {(each.source, each.day) for each in log.days if each.allowed}
+    allowed = {(each.file, each.day) for each in log.days if each.allowed}
     found = []
-    for source, first, last in log.stretches:
+    for file, first, last in log.stretches:
         begin = first
         while begin <= last:
             midnight = datetime.combine(begin.date(), time()) + _DAY
-            if (source, begin.date()) in allowed:
+            if (file, begin.date()) in allowed:
                 found.append((begin, min(last, midnight)))
             begin = midnight
     return found

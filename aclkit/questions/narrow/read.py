@@ -8,13 +8,15 @@ from datetime import datetime
 from string import Template
 from typing import Final
 
+from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.model.acl import Request
 from aclkit.model.groups import grouped
 from aclkit.questions.by_whom.match import HEARTBEAT
-from aclkit.questions.narrow.coverage import FileDay, Log, Stretch
+from aclkit.questions.narrow.coverage import FileDay, Log, Stretch, Unread
 from aclkit.questions.narrow.narrowing import Use
-from aclkit.questions.usage.check import UNREADABLE
+from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_datetime
+from aclkit.questions.usage.layout import LAYOUT_NOT_READ
 from aclkit.questions.usage.lines import REQUEST
 from aclkit.rules.decide.handlers import REQUESTS
 from aclkit.rules.decide.rules import ALLOWED
@@ -52,16 +54,20 @@ def read_evidence(tables: Tables, run: PublishedRun) -> Evidence:
     """Read what is known of a cluster's log, its ACLs and its brokers."""
     values = [run.cluster_id]
     days = fetch(tables, _DAYS, [ALLOWED, HEARTBEAT, _SERVED_BY_BROKERS, UNREADABLE, *values])
-    unread = fetch(tables, _UNREAD, [UNREADABLE, *values])
+    unread = fetch(
+        tables, _UNREAD, [*values, UNDETERMINED, UNREADABLE, LAYOUT_NOT_READ, PRINCIPAL_IS.strip()]
+    )
     ((brokers,),) = fetch(tables, _BROKERS, values)
     return Evidence(
         log=Log(
             days=[FileDay(*row) for row in days],
             stretches=[
-                Stretch(source, _naive(first), _naive(last))
-                for source, first, last in fetch(tables, _STRETCHES, values)
+                Stretch(file, _naive(first), _naive(last))
+                for file, first, last in fetch(tables, _STRETCHES, values)
             ],
-            unread=dict(unread),
+            unread=[Unread(*row) for row in unread],
+            sources=dict(fetch(tables, _SOURCES, values)),
+            copies=fetch(tables, _COPIES, [*values, _SAME]),
         ),
         added_at=dict(fetch(tables, _ADDED, values)),
         brokers=brokers or None,
@@ -89,6 +95,9 @@ def _naive(micros: int) -> datetime:
     return to_datetime(micros).replace(tzinfo=None)
 
 
+_SAME: Final = 0.2
+"""If a larger share of what two files hold is the same, one is a copy of lines of the other."""
+
 _OF_CONTROLLERS: Final = {each.name for each in REQUESTS if each.handler == "ControllerApis"}
 _SERVED_BY_BROKERS: Final = sorted(
     {each.name for each in REQUESTS if each.handler == "KafkaApis"} - _OF_CONTROLLERS - {"Fetch"}
@@ -98,24 +107,44 @@ _SERVED_BY_BROKERS: Final = sorted(
 
 def _sql(text: str) -> str:
     """Put the columns of the contract into a statement."""
-    of_files = "access_day JOIN log_file USING (cluster_id, file_id)"
-    return Template(text).substitute(of_files=of_files, request=", ".join(REQUEST))
+    return Template(text).substitute(request=", ".join(REQUEST))
 
 
 _DAYS: Final = _sql("""\
-SELECT source, CAST(log_day AS DATE),
+SELECT file_id, CAST(log_day AS DATE),
        CAST(sum(CASE WHEN decision = ? THEN lines ELSE 0 END) AS BIGINT),
        CAST(sum(CASE WHEN request_name = ? THEN lines ELSE 0 END) AS BIGINT),
        CAST(sum(CASE WHEN list_contains(?, request_name)
                        OR (request_name = 'Fetch' AND resource_type = 'TOPIC')
                      THEN lines ELSE 0 END) AS BIGINT)
-FROM $of_files WHERE verdict <> ? AND cluster_id = ? AND log_day IS NOT NULL
+FROM access_day WHERE verdict <> ? AND cluster_id = ? AND log_day IS NOT NULL
 GROUP BY ALL ORDER BY ALL""")
 _UNREAD: Final = _sql("""\
-SELECT source, CAST(sum(lines) AS BIGINT) FROM $of_files
-WHERE verdict = ? AND cluster_id = ? GROUP BY source ORDER BY source""")
+SELECT file_id, CAST(log_day AS DATE), CAST(sum(lines) AS BIGINT) FROM access_day
+WHERE cluster_id = ? AND principal IS NULL
+  AND (verdict = ? OR (verdict = ? AND (starts_with(reason, ?) OR contains(raw, ?))))
+GROUP BY ALL ORDER BY ALL""")
+"""Lines of the authorizer; a file may have others, which tell nothing about use."""
+
+_SOURCES: Final = "SELECT file_id, source FROM log_file WHERE cluster_id = ?"
+_COPIES: Final = _sql("""\
+WITH known AS (
+SELECT file_id, unnest([first_at, last_at]) AS moment, log_day, $request, request_name, decision
+FROM access_day WHERE cluster_id = ? AND principal IS NOT NULL AND first_at IS NOT NULL
+),
+size AS (SELECT file_id, count(*) AS known_rows FROM known GROUP BY file_id),
+shared AS (
+SELECT a.file_id AS one, b.file_id AS other, count(*) AS known_rows
+FROM known a JOIN known b USING (moment, log_day, $request, request_name, decision)
+WHERE a.file_id < b.file_id GROUP BY ALL
+)
+SELECT one, other FROM shared
+JOIN size a ON a.file_id = one JOIN size b ON b.file_id = other
+WHERE shared.known_rows > ? * least(a.known_rows, b.known_rows) ORDER BY ALL""")
+"""Of brokers of their own hardly any two lines say the same in the same millisecond."""
+
 _STRETCHES: Final = """\
-SELECT source, unnest(spoke_from), unnest(spoke_to) FROM log_file WHERE cluster_id = ?"""
+SELECT file_id, unnest(spoke_from), unnest(spoke_to) FROM log_file WHERE cluster_id = ?"""
 _ADDED: Final = """\
 SELECT acl_id, CAST(added_at AS TIMESTAMP) FROM acl_history WHERE cluster_id = ?"""
 _BROKERS: Final = "SELECT count(*) FROM broker WHERE cluster_id = ? AND is_registered"

@@ -24,6 +24,7 @@ from tests.tools.broker import (
     filters,
     live,
     log,
+    narrow,
     ranges,
     remedy,
     requests,
@@ -98,6 +99,17 @@ def _remedy(folder: Path, version: str, say: Say) -> None:
         remedy.compare_remedy(broker, tools, folder, say)
 
 
+def _narrow(folder: Path, version: str, say: Say) -> None:
+    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
+    with (
+        start_tools() as tools,
+        start_broker(
+            folder / "broker", listeners=listeners, users=narrow.USERS, version=version
+        ) as broker,
+    ):
+        narrow.compare_narrow(broker, tools, folder, say)
+
+
 def _ranges(folder: Path, version: str, say: Say) -> None:
     listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
     with start_broker(folder / "broker", listeners=listeners, version=version) as broker:
@@ -131,6 +143,7 @@ PARTS: Final = {
     "by-whom": _by_whom,
     "denials": _denials,
     "remedy": _remedy,
+    "narrow": _narrow,
 }
 
 
@@ -138,7 +151,7 @@ PARTS: Final = {
 @click.argument("names", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
 @click.option("--kafka", "version", type=click.Choice(VERSIONS), default=NEWEST, show_default=True)
 def main(names: tuple[str, ...], version: str) -> None:
-    """Run the parts named, or all: listings log requests ranges settings by-whom denials remedy."""
+    """Run the parts named, or all of them, in the order of ``PARTS``."""
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(MOST_SECONDS)
     began, failed = time.monotonic(), False
