@@ -45,9 +45,9 @@ from aclkit.questions.remedy.answer import (
     title_of,
 )
 from aclkit.questions.remedy.narrower import narrower
-from aclkit.questions.remedy.plan import Binding, LeftOut, Step, dropped_with
 from aclkit.questions.remedy.proposal import NARROW, TIDY, Advice, ForPerson, Proposal
 from aclkit.questions.remedy.prove import Remedy, make_remedy
+from aclkit.questions.remedy.steps import Binding, LeftOut, Step, dropped_with
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.names.tidy import Reasons

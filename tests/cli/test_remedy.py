@@ -7,16 +7,20 @@ import io
 import json
 import shlex
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
+from aclkit.model.acl import BINDING
 from aclkit.model.semantics import BrokerSettings
+from aclkit.questions.narrow import coverage
 from aclkit.questions.remedy import prove
 from aclkit.rules.names.question import Budget
-from tests.cli.running import run, without_run
+from tests.cli.running import Warehouse, run, without_run
 from tests.kafka.acls.test_script import changed_by, run_script
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.small_warehouse import acl
+from tests.questions.usage.pasts import LOG, SECURE
 
 PUBLIC = acl(1, principal="User:*", resource_name="orders", operation="READ")
 DENY = acl(2, principal="User:*", resource_name="orders", permission_type="DENY", host="10.0.0.1")
@@ -319,3 +323,45 @@ def test_where_nothing_is_to_be_done_that_is_said(remedy, tmp_path):
     small.build(tmp_path / "w", [GROUP], BrokerSettings())
     out = remedy(where=tmp_path / "w").stdout
     assert out.startswith("No step is left to be done.")
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory):
+    """A real broker's log of requests; its window begins after all ACLs came."""
+    made = Warehouse(tmp_path_factory.mktemp("used") / "warehouse")
+    made.replay(f"metadata-log:{SECURE / '__cluster_metadata-0'}")
+    made.run(
+        "materialize", "--super-users", "User:ANONYMOUS;User:admin", "--dense", "never",
+        "--no-allow-everyone",
+    )  # fmt: skip
+    made.run("usage", "--authorizer-log", LOG)
+    return made.path
+
+
+WINDOW = ("--unused-days", "0.0001")
+
+
+def bindings(rows):
+    return {tuple(row[name] for name in BINDING) for row in rows}
+
+
+def test_what_no_client_used_goes_step_by_step(answer, used, monkeypatch):
+    monkeypatch.setattr(coverage, "STALE_AFTER", timedelta(days=36_500))
+    found = answer("--only", "narrow", *WINDOW, where=used)
+    assert {step["kind"] for step in found["steps"]} == {"narrow"}
+    out = run("--warehouse", used, "narrow", *WINDOW, "--format", "json").stdout
+    rows = [row for row in json.loads(out)["changes"] if row["change"] != "keep"]
+    gone = bindings(row for row in rows if row["change"] != "add")
+    assert bindings(acl for step in found["steps"] for acl in step["remove"]) == gone
+    come = bindings(row for row in rows if row["change"] == "add")
+    assert bindings(acl for step in found["steps"] for acl in step["add"]) == come
+    assert (found["verdict"], found["proven_for_every_name"]) == ("less", True)
+    every = answer(*WINDOW, where=used)
+    assert {"narrow", "public-access"} <= {step["kind"] for step in every["steps"]}
+
+
+def test_without_a_whole_log_nothing_is_narrowed_and_the_reason_is_told(answer, remedy, used):
+    assert "narrow" not in {step["kind"] for step in answer(where=used)["steps"]}
+    assert "No ACL is narrowed. The log covers " in remedy(where=used).stdout
+    message = remedy("--only", "narrow", code=2).stderr
+    assert "No authorizer log has been read yet. Next: aclkit usage" in message

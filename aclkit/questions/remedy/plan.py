@@ -16,8 +16,9 @@ transitions, each of which only adds or only removes access.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl
@@ -27,128 +28,13 @@ from aclkit.model.findings import fingerprint_of
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.remedy.proposal import Proposal
+from aclkit.questions.remedy.steps import SHORT, Binding, Held, LeftOut, Plan, Step, applied
 from aclkit.rules.names.compare import GAINED, LOST, CellChange, compare
 from aclkit.rules.names.question import Budget
-from aclkit.rules.names.rows import Rules
-
-Binding = tuple[str, ...]
-Held = Mapping[Binding, str]
-"""ACLs that stay, by their seven fields, each with a sentence that says why."""
+from aclkit.rules.names.rows import Rules, Symbols, may_share, rows_of
 
 Redundant = Callable[[Rules], Iterable[Proposal]]
 """A state → the ACLs that others make redundant in it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One step: its ACLs come and go together.
-
-    Attributes:
-        proposal: the advice that it follows.
-        add: the ACLs that come, before the others go.
-        remove: the ACLs that go.
-        needs: ids of the earlier steps without which it would change more.
-        also: other advice that the step follows.
-    """
-
-    proposal: Proposal
-    add: tuple[Acl, ...]
-    remove: tuple[Acl, ...]
-    needs: tuple[str, ...] = ()
-    also: tuple[Proposal, ...] = ()
-
-    @property
-    def step_id(self) -> str:
-        """Its name in every run."""
-        return self.proposal.step_id
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
-    """Advice that is not followed.
-
-    Attributes:
-        proposal: the advice.
-        remove: the ACLs that stay.
-        why: the reason, in sentences.
-        is_unknown: the search limit ended the proof.
-    """
-
-    proposal: Proposal
-    remove: tuple[Acl, ...]
-    why: str
-    is_unknown: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """A change set.
-
-    Attributes:
-        start: the state before the first step.
-        steps: in the order in which they are to be applied.
-        left_out: the advice that is not followed.
-    """
-
-    start: Rules
-    steps: tuple[Step, ...]
-    left_out: tuple[LeftOut, ...]
-
-    @property
-    def final(self) -> Rules:
-        """The state after the last step."""
-        return applied(self.start, self.steps)
-
-    @property
-    def named(self) -> Rules:
-        """The state that findings ask for: all that they do not name is as before.
-
-        No ACL without effect has gone yet.
-        """
-        return applied(self.start, (step for step in self.steps if step.proposal.revokes))
-
-    def around(self, step_id: str) -> tuple[Rules, Rules]:
-        """Return the states before and after a step.
-
-        Raises:
-            StopIteration: there is no such step.
-        """
-        at = next(n for n, step in enumerate(self.steps) if step.step_id == step_id)
-        before = applied(self.start, self.steps[:at])
-        return before, applied(before, self.steps[at : at + 1])
-
-
-def dropped_with(first: Plan, then: Plan, kept: Iterable[Step]) -> list[LeftOut]:
-    """Return which steps of a plan are not in another one, although these alone were left out.
-
-    Args:
-        first: all steps.
-        then: made without some of them.
-        kept: these.
-    """
-    there = {step.step_id for step in (*then.steps, *kept)}
-    there |= {each.step_id for step in then.steps for each in step.also}
-    reasons = {left.proposal.step_id: left for left in then.left_out}
-    return [
-        reasons.get(
-            step.step_id, LeftOut(proposal=step.proposal, remove=step.remove, why=_NEEDS_ANOTHER)
-        )
-        for step in first.steps
-        if step.step_id not in there
-    ]
-
-
-_NEEDS_ANOTHER: Final = "It needs a step that you left out."
-
-
-def applied(rules: Rules, steps: Iterable[Step]) -> Rules:
-    """Return the state that steps lead to."""
-    now = {acl.binding: acl for acl in rules.acls}
-    for step in steps:
-        now |= {acl.binding: acl for acl in step.add}
-        for acl in step.remove:
-            now.pop(acl.binding, None)
-    return replace(rules, acls=tuple(now.values()))
 
 
 def possible_settings(rules: Rules) -> tuple[BrokerSettings, ...]:
@@ -172,23 +58,39 @@ def make_plan(
         budget: the search limit of all comparisons; what is not known is left out.
     """
     planner = _Planner(start, {**_copies(start.acls), **held}, budget)
-    rest: list[Proposal] = []
-    for proposal in sorted(proposals, key=lambda each: each.order):
-        rest += planner.revoke(proposal) if proposal.revokes else [proposal]
-    allows, denies = _by_permission(rest)
-    planner.drop(allows)
-    more_allows, more_denies = _by_permission(redundant(planner.now))
-    planner.drop([*more_allows, *denies, *more_denies])
+    ordered = sorted(proposals, key=lambda each: each.order)
+    allows, denies = _by_permission(each for each in ordered if each.revokes)
+    for has_add, some in groupby(allows, key=lambda each: bool(each.add)):
+        if has_add:
+            planner.replace_each(some)
+        else:
+            planner.remove(some, (GAINED,))
+    allows, more = _by_permission(each for each in ordered if not each.revokes)
+    planner.remove(allows, _ANY)
+    allows, most = _by_permission(redundant(planner.now))
+    planner.remove(allows, _ANY)
+    planner.remove([*denies, *more, *most], _ANY)
     return planner.plan()
 
 
+_ANY: Final = (GAINED, LOST)
+
+
 def _by_permission(proposals: Iterable[Proposal]) -> tuple[list[Proposal], list[Proposal]]:
-    """Return what removes ALLOWs only, and what removes a DENY."""
-    every = list(proposals)
-    return (
-        [each for each in every if all(acl.is_allow for acl in each.remove)],
-        [each for each in every if not all(acl.is_allow for acl in each.remove)],
-    )
+    """Return what removes ALLOWs, and what removes DENYs; a proposal with both becomes two.
+
+    DENYs may go only once nothing that they restrain is left.
+    """
+    allows, denies = list[Proposal](), list[Proposal]()
+    for each in proposals:
+        mine = tuple(acl for acl in each.remove if acl.is_allow)
+        others = tuple(acl for acl in each.remove if not acl.is_allow)
+        if mine:
+            allows.append(replace(each, remove=mine))
+        if others:
+            step_id = fingerprint_of(each.kind, f"{each.subject} DENY") if mine else each.step_id
+            denies.append(replace(each, step_id=step_id, remove=others, add=(), revokes=False))
+    return allows, denies
 
 
 _SEVERAL: Final = "The log holds it several times, and kafka-acls cannot remove only one copy."
@@ -277,29 +179,50 @@ class _Planner:
                 needed.append(acl)
         return tuple(needed)
 
-    def revoke(self, proposal: Proposal) -> list[Proposal]:
-        """Remove the ALLOWs of a proposal; return what is left of it: its DENYs.
-
-        These may go only once nothing that they restrain is left.
-        """
-        allows = tuple(acl for acl in proposal.remove if acl.is_allow)
-        denies = tuple(acl for acl in proposal.remove if not acl.is_allow)
-        wanted = self._wanted(replace(proposal, remove=allows)) if allows else ()
-        if wanted:
-            self._replace(proposal, wanted)
-        if not denies:
-            return []
-        step_id = fingerprint_of(proposal.kind, f"{proposal.subject} DENY")
-        rest = replace(proposal, remove=denies, add=(), revokes=False)
-        return [replace(rest, step_id=step_id) if allows else rest]
-
-    def drop(self, proposals: Iterable[Proposal]) -> None:
-        """Remove ACLs of which every request is decided as before without them."""
+    def replace_each(self, proposals: Iterable[Proposal]) -> None:
+        """Add what is left of ALLOWs, and then remove these, proposal by proposal."""
         for proposal in proposals:
-            remove = self._wanted(proposal)
-            step = Step(proposal=proposal, add=(), remove=remove)
-            if remove and not self._refuse(step, self.now, applied(self.now, [step])):
-                self._take(step)
+            if wanted := self._wanted(proposal):
+                self._replace(proposal, wanted)
+
+    def remove(self, proposals: Iterable[Proposal], kinds: Sequence[str]) -> None:
+        """Remove ACLs of one permission where that changes nothing of some kinds."""
+        later: list[Proposal] = []
+        steps: list[Step] = []
+        claimed: set[Binding] = set()
+        for proposal in proposals:
+            bindings = {acl.binding for acl in proposal.remove}
+            if bindings & claimed:
+                later.append(proposal)
+            elif wanted := self._wanted(proposal):
+                claimed |= bindings
+                steps.append(Step(proposal=proposal, add=(), remove=wanted))
+        self._remove(steps, kinds)
+        if later:
+            self.remove(later, kinds)
+
+    def _remove(self, steps: Sequence[Step], kinds: Sequence[str]) -> None:
+        """Take the steps that change nothing: all at once, or else each half.
+
+        ALLOWs that go take access, DENYs that go give some. So the states between lie between both
+        ends, and if these decide alike, so do they. Where a resource without ACLs is open, ACLs
+        that go can do both, and steps are looked at one by one.
+        """
+        is_open = any(each.allow_everyone for each in possible_settings(self.start))
+        if is_open and len(steps) > 1:
+            for step in steps:
+                self._remove([step], kinds)
+            return
+        if len(steps) == 1:
+            (step,) = steps
+            if not self._refuse(step, self.now, applied(self.now, steps), kinds):
+                self._take(steps)
+        elif steps and self._compare(self.now, applied(self.now, steps), kinds).is_nothing:
+            self._take(steps)
+        elif steps:
+            half = len(steps) // 2
+            self._remove(steps[:half], kinds)
+            self._remove(steps[half:], kinds)
 
     def _replace(self, proposal: Proposal, remove: tuple[Acl, ...]) -> None:
         """Add what is left of ALLOWs, and then remove these."""
@@ -310,7 +233,7 @@ class _Planner:
         if add and self._refuse(step, self.now, wider):
             return
         if not self._refuse(step, wider, applied(self.now, [step]), (GAINED,)):
-            self._take(step)
+            self._take([step])
 
     def _wanted(self, proposal: Proposal) -> tuple[Acl, ...]:
         """Return the ACLs of a proposal that are still there and need not stay."""
@@ -319,36 +242,53 @@ class _Planner:
             self._leave(proposal, kept, self.held[kept[0].binding])
             if proposal.add:
                 return ()
-        there = {acl.binding for acl in self.now.acls} & self.first
-        left = tuple(
-            acl for acl in proposal.remove if acl.binding in there and acl.binding not in self.held
-        )
+        left = tuple(acl for acl in proposal.remove if self._is_left(acl.binding))
         for acl in proposal.remove if not left and not kept else ():
             if (step_id := self.gone.get(acl.binding)) is not None:
                 self.also.setdefault(step_id, []).append(proposal)
                 break
         return left
 
-    def _take(self, step: Step) -> None:
-        self.gone |= {acl.binding: step.step_id for acl in step.remove}
-        self.steps.append(replace(step, needs=tuple(self._needed(step))))
-        self.now = applied(self.now, [step])
+    def _is_left(self, binding: Binding) -> bool:
+        """Whether an ACL was there at first, has not gone, and need not stay."""
+        return binding in self.first and binding not in self.gone and binding not in self.held
 
-    def _needed(self, step: Step) -> Iterator[str]:
-        """Yield the earlier steps without which one would change more: it is tried."""
-        types = {acl.resource_type for acl in step.remove}
-        for other in self.steps if not step.proposal.revokes else ():
-            touches = types & {acl.resource_type for acl in (*other.add, *other.remove)}
-            is_deny = not all(acl.is_allow for acl in step.remove)
-            if touches and (other.add or is_deny):
+    def _take(self, steps: Sequence[Step]) -> None:
+        for at, step in enumerate(steps):
+            needs = tuple(self._needed(step, steps[:at]))
+            self.gone |= {acl.binding: step.step_id for acl in step.remove}
+            self.steps.append(replace(step, needs=needs))
+        self.now = applied(self.now, steps)
+
+    def _needed(self, step: Step, taken: Sequence[Step]) -> Iterator[str]:
+        """Yield the earlier steps without which one would change more: it is tried.
+
+        Args:
+            step: the step.
+            taken: the steps before it that ``now`` has not yet.
+        """
+        if step.proposal.revokes:
+            return
+        is_deny = not all(acl.is_allow for acl in step.remove)
+        for other in self.steps:
+            if (other.add or is_deny) and self._may_meet(step, other):
                 undone = replace(other, add=other.remove, remove=other.add)
-                before = applied(self.now, [undone])
+                before = applied(self.now, [*taken, undone])
                 if not self._compare(before, applied(before, [step])).is_nothing:
                     yield other.step_id
 
-    def _refuse(
-        self, step: Step, before: Rules, after: Rules, kinds: Sequence[str] = (GAINED, LOST)
-    ) -> bool:
+    def _may_meet(self, step: Step, other: Step) -> bool:
+        """Whether a request may match ACLs of both steps, as far as their first letters tell."""
+        theirs = list(rows_of((*other.add, *other.remove), self.start.semantics))
+        return any(
+            mine.acl.resource_type == its.acl.resource_type
+            and _may_share(mine.principal, its.principal)
+            and any(may_share(one, two) for one in mine.patterns for two in its.patterns)
+            for mine in rows_of(step.remove, self.start.semantics)
+            for its in theirs
+        )
+
+    def _refuse(self, step: Step, before: Rules, after: Rules, kinds: Sequence[str] = _ANY) -> bool:
         """Leave a step out that changes what it must not, or of which that is unknown."""
         effect = self._compare(before, after, kinds)
         if effect.change is not None:
@@ -359,9 +299,7 @@ class _Planner:
             self._leave(step.proposal, step.remove, _UNKNOWN, is_unknown=True)
         return not effect.is_nothing
 
-    def _compare(
-        self, before: Rules, after: Rules, kinds: Sequence[str] = (GAINED, LOST)
-    ) -> _Effect:
+    def _compare(self, before: Rules, after: Rules, kinds: Sequence[str] = _ANY) -> _Effect:
         """Return the first difference of some kinds between two states, if there is one."""
         is_known = True
         for settings in possible_settings(self.start):
@@ -398,7 +336,8 @@ class _Planner:
             )
 
 
-SHORT: Final = 8
-"""So many digits of a step's id are shown to people; they are unique in a plan."""
+def _may_share(one: Symbols | None, other: Symbols | None) -> bool:
+    return one is not None and other is not None and may_share(one, other)
+
 
 _UNKNOWN: Final = "The search limit was reached before its effect was known."

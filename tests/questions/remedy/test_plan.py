@@ -16,9 +16,10 @@ from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.findings import fingerprint_of
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.questions.remedy import prove
-from aclkit.questions.remedy.plan import Held, Plan, dropped_with, make_plan
+from aclkit.questions.remedy.plan import _Planner, make_plan
 from aclkit.questions.remedy.proposal import TIDY, Proposal
 from aclkit.questions.remedy.prove import make_remedy
+from aclkit.questions.remedy.steps import Held, Plan, Step, dropped_with
 from aclkit.rules.decide.confirm import DisagreementError
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
@@ -294,6 +295,24 @@ def test_each_step_needs_the_steps_that_it_names(seed: int) -> None:
             stays = {each.binding: "left out" for each in other.remove}
             then = planned(state, *proposals, held={**held, **stays})
             _check(state, then, {**held, **stays})
+
+
+@pytest.mark.parametrize("seed", range(80))
+def test_steps_looked_at_together_are_those_looked_at_one_by_one(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state, proposals, held = drawn(random.Random(seed))
+    state = replace(state, settings=BrokerSettings())
+    together = make_remedy(state, proposals, Budget(), held=held, reasons_of=lambda _: no_reasons)
+    at_once = _Planner._remove
+
+    def one_by_one(self: _Planner, steps: Sequence[Step], kinds: Sequence[str]) -> None:
+        for step in steps:
+            at_once(self, [step], kinds)
+
+    monkeypatch.setattr(_Planner, "_remove", one_by_one)
+    alone = make_remedy(state, proposals, Budget(), held=held, reasons_of=lambda _: no_reasons)
+    assert together.plan == alone.plan
 
 
 def test_enough_random_steps_are_looked_at() -> None:
