@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -27,14 +27,12 @@ from aclkit.model.acl_words import acl_words
 from aclkit.model.phrases import few, number_of
 from aclkit.model.principal import parse_principal
 from aclkit.questions.narrow.answer import Result, narrow_answer, summary
-from aclkit.questions.narrow.coverage import Needed, judge_log
 from aclkit.questions.narrow.keep import read_kept
 from aclkit.questions.narrow.pieces import Names
 from aclkit.questions.narrow.propose import Asked, notes_on, own_principals, propose_narrow
-from aclkit.questions.narrow.read import ACCESS_DAY, NEEDED, read_evidence, read_uses
-from aclkit.questions.preview.read import base_of
+from aclkit.questions.narrow.read import ACCESS_DAY, NEEDED, LogOptions, read_asked
 from aclkit.rules.names.question import Budget
-from aclkit.warehouse.published import as_of
+from aclkit.runtime.progress import step
 
 STRIMZI: Final = "strimzi"
 TERRAFORM: Final = "terraform"
@@ -43,16 +41,6 @@ _WHOLE: Final[dict[str, Callable[[Iterable[Acl]], tuple[list[str], list[Acl]]]]]
     TERRAFORM: render_terraform,
 }
 """Forms that hold the whole new set of each principal, not the change."""
-
-
-@dataclass(frozen=True, slots=True)
-class LogOptions:
-    """What is asked of the log."""
-
-    unused_days: float
-    brokers: int | None
-    most_unread: int
-    old_log: bool
 
 
 _log_options: Final = together(
@@ -111,18 +99,19 @@ def narrow(
       aclkit narrow --keep yearly.toml --format kafka-acls > narrow.sh
       aclkit narrow User:app --names prefix --format strimzi
 
-    Without PRINCIPAL it is about every principal that aclkit usage saw. An own ALLOW that decided
-    nothing goes; ALL and others become the operations that were used. Patterns stay unless --names
-    asks for less. DENYs stay, and so do ACLs for other principals too, such as those of User:*.
-    The answer lists exactly what is lost, for names to come too. It is proven that nothing is
-    gained and that each request of the log is decided as before.
+    Without PRINCIPAL, every principal in the log is narrowed. An own ALLOW that decided nothing is
+    removed; one for ALL becomes the operations that were used. Patterns stay, unless you pass
+    --names. DENYs stay, and so do ACLs that apply to other principals too, such as those for
+    User:*. The answer lists exactly what the principal loses, for future names too. It is proven
+    that it gains nothing, and that each request of the log is decided as before.
 
-    Unused is only what a whole log shows. So nothing is narrowed, with exit code 3, unless the log
-    has all days of the window, all brokers, at DEBUG, and no unreadable line. ACLs that came within
-    the window stay. Without the log of the active controller, what only controllers decide stays.
+    Only a complete log shows what is unused. So narrow proposes nothing and exits with code 3 if
+    days, brokers or lines are missing, or if the log was not written at DEBUG. ACLs that were
+    added within the window stay. Without the log of the active controller, access that only
+    controllers check stays.
 
-    --keep names files with ACLs, in a format that aclkit desired show reads, or a TOML file with
-    tables [[keep]]: principal, operation, resource, and if you like host and why.
+    --keep FILE is a file with ACLs, in a format that aclkit desired show reads, or a TOML file with
+    tables [[keep]]: principal, operation, resource, and optionally host and why.
     """
     for principal in principals:
         parse_principal(principal)
@@ -130,10 +119,12 @@ def narrow(
     asked, cluster_id = _read(context, principals, of_log)
     asked = replace(asked, keep=kept.acls, names=names)
     chosen = principals or sorted(own_principals(asked.rules) & asked.uses.keys())
+    with step(f"Narrowing {number_of(len(chosen), 'principal')}"):
+        proven = propose_narrow(asked, chosen, budget)
     result = Result(
         cluster_id=cluster_id,
         judgeable=asked.judgeable,
-        proven=propose_narrow(asked, chosen, budget),
+        proven=proven,
         days=of_log.unused_days,
         notes=(*kept.notes, *notes_on(asked, chosen)),
     )
@@ -150,33 +141,15 @@ def narrow(
 
 
 def _read(context: Context, principals: Sequence[str], of_log: LogOptions) -> tuple[Asked, str]:
-    """Read what decides, what was used, and what the log covers."""
+    """Read what decides, what was used, and what the log covers; and return the cluster's id."""
     with context.open(NEEDED) as opened:
         if ACCESS_DAY not in opened.published.run.table_versions:
             raise UsageError(
                 "No authorizer log has been read yet. Next: aclkit usage --authorizer-log PATH"
             )
-        run = opened.run
-        tell_state(opened.published, run)
-        base = base_of(opened.tables, opened.published, run)
-        evidence = read_evidence(opened.tables, run)
-        read_at = None if of_log.old_log else as_of(opened.published, run).time
-        needed = Needed(
-            days=of_log.unused_days,
-            brokers=of_log.brokers or evidence.brokers,
-            read_at=read_at and read_at.replace(tzinfo=None),
-            most_unread=of_log.most_unread,
-        )
-        judgeable = judge_log(evidence.log, needed)
-        since = judgeable.window_from
-        uses = {} if since is None else read_uses(opened.tables, run, since, principals)
-    asked = Asked(
-        rules=base.state.rules(base.semantics),
-        judgeable=judgeable,
-        added_at=evidence.added_at,
-        uses=uses,
-    )
-    return asked, run.cluster_id
+        tell_state(opened.published, opened.run)
+        asked = read_asked(opened.tables, opened.published, opened.run, of_log, principals)
+        return asked, opened.cluster_id
 
 
 def _check(result: Result, budget: Budget) -> None:

@@ -18,6 +18,7 @@ from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.compare import GAINED
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
+from aclkit.rules.patterns.match import names_exactly, principal_matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,7 @@ def prove_narrowed(
         DisagreementError: something is gained, or a used request is decided otherwise, which is a
             defect of aclkit.
     """
+    rules = _concerning(narrowed, rules)
     after = replace(rules, acls=narrowed.after(rules.acls))
     lost = hold_against(NO_LESS, rules, after, budget, limit)
     for change in lost.difference.of_kind(GAINED):
@@ -68,6 +70,23 @@ def prove_narrowed(
         if then.allows(use.request) != now.allows(use.request) and not _is_still_open(use, after):
             _refuse(narrowed, f"no longer has the used {use.request}")
     return Proven(narrowed=narrowed, lost=lost, uses=count)
+
+
+def _concerning(narrowed: Narrowed, rules: Rules) -> Rules:
+    """Leave out the ACLs that cannot matter: those that do not apply to the principal.
+
+    An ACL whose text names one principal decides nothing of another, unless ``allow.everyone`` is
+    set: then any ACL that applies to a resource closes it to all that no ACL allows.
+    """
+    who, semantics = narrowed.principal, rules.semantics
+    for acl in (*narrowed.removed, *narrowed.added):
+        is_own = names_exactly(acl.principal, semantics)
+        if not (is_own and principal_matches(acl.principal, who, semantics)):
+            _refuse(narrowed, f"changes the ACL {acl}, which is not its own")
+    if rules.settings.allow_everyone:
+        return rules
+    acls = (acl for acl in rules.acls if principal_matches(acl.principal, who, semantics))
+    return replace(rules, acls=tuple(acls))
 
 
 def _is_still_open(use: Use, after: Rules) -> bool:

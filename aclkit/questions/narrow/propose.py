@@ -9,10 +9,11 @@ from typing import Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
+from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.phrases import few
 from aclkit.questions.narrow.coverage import Judgeable
-from aclkit.questions.narrow.narrowing import Use, narrow
+from aclkit.questions.narrow.narrowing import Narrowed, Use, narrow
 from aclkit.questions.narrow.pieces import Names, shared_parts
 from aclkit.questions.narrow.proof import Proven, prove_narrowed
 from aclkit.rules.decide.handlers import REQUESTS
@@ -66,19 +67,42 @@ def propose_narrow(asked: Asked, principals: Sequence[str], budget: Budget) -> l
     Raises:
         DisagreementError: a proof finds that something else changes, a defect of aclkit.
     """
-    rules, found = asked.rules, list[Proven]()
+    found: list[Proven] = []
     stays = _stays(asked)
     keep = {**asked.keep, **_of_controllers(asked)}
+    parts = _Parts(asked.rules)
     for principal in principals:
-        uses = asked.uses.get(principal, ())
+        rules, uses = parts.of(principal), asked.uses.get(principal, ())
         narrowed = narrow(
             rules, principal, uses, stays=stays, keep=keep, names=asked.names, budget=budget
         )
         proven = prove_narrowed(rules, narrowed, uses, budget, asked.limit)
         found.append(proven)
         if proven.is_known:
-            rules = replace(rules, acls=narrowed.after(rules.acls))
+            parts.apply(narrowed)
     return found
+
+
+class _Parts:
+    """The rules, principal by principal: other ones' ACLs matter only under ``allow.everyone``."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        exact = [names_exactly(acl.principal, rules.semantics) for acl in rules.acls]
+        both = list(zip(rules.acls, exact, strict=True))
+        self._own = grouped((acl.principal, acl) for acl, is_exact in both if is_exact)
+        self._shared = [acl for acl, is_exact in both if not is_exact]
+
+    def of(self, principal: str) -> Rules:
+        """Return what decides for a principal."""
+        if self._rules.settings.allow_everyone:
+            return self._rules
+        return replace(self._rules, acls=(*self._own.get(principal, ()), *self._shared))
+
+    def apply(self, narrowed: Narrowed) -> None:
+        """Go on from a narrower set."""
+        if self._rules.settings.allow_everyone:
+            self._rules = replace(self._rules, acls=narrowed.after(self._rules.acls))
 
 
 def _stays(asked: Asked) -> dict[tuple[str, ...], str]:

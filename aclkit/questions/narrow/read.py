@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from string import Template
@@ -12,8 +12,10 @@ from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.model.acl import Request
 from aclkit.model.groups import grouped
 from aclkit.questions.by_whom.match import HEARTBEAT
-from aclkit.questions.narrow.coverage import FileDay, Log, Stretch, Unread
+from aclkit.questions.narrow.coverage import FileDay, Log, Needed, Stretch, Unread, judge_log
 from aclkit.questions.narrow.narrowing import Use
+from aclkit.questions.narrow.propose import Asked
+from aclkit.questions.preview.read import base_of
 from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_datetime
 from aclkit.questions.usage.layout import LAYOUT_NOT_READ
@@ -21,6 +23,7 @@ from aclkit.questions.usage.lines import REQUEST
 from aclkit.rules.decide.handlers import REQUESTS
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import Published, as_of
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 
@@ -33,6 +36,23 @@ NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
     )
 }  # fmt: skip
 """The tables that are asked, see ``duck.connect``."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """What a log must have before it shows what is unused.
+
+    Attributes:
+        unused_days: length of the window.
+        brokers: how many there are; None for as many as are registered.
+        most_unread: so many lines may be unreadable.
+        old_log: it may end long before the ACLs were read.
+    """
+
+    unused_days: float = 90.0
+    brokers: int | None = None
+    most_unread: int = 0
+    old_log: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +68,41 @@ class Evidence:
     log: Log
     added_at: Mapping[str, datetime | None]
     brokers: int | None
+
+
+def read_asked(
+    tables: Tables,
+    published: Published,
+    run: PublishedRun,
+    options: LogOptions,
+    principals: Sequence[str] = (),
+) -> Asked:
+    """Read the ACLs in force, what was used, and what of it can be judged.
+
+    Args:
+        tables: knows ``NEEDED``.
+        published: the warehouse.
+        run: the run whose decisions are published.
+        options: what is asked of the log.
+        principals: whose use is read; everyone's if none is named.
+    """
+    base = base_of(tables, published, run)
+    evidence = read_evidence(tables, run)
+    read_at = None if options.old_log else as_of(published, run).time
+    needed = Needed(
+        days=options.unused_days,
+        brokers=options.brokers or evidence.brokers,
+        read_at=read_at and read_at.replace(tzinfo=None),
+        most_unread=options.most_unread,
+    )
+    judgeable = judge_log(evidence.log, needed)
+    since = judgeable.window_from
+    return Asked(
+        rules=base.state.rules(base.semantics),
+        judgeable=judgeable,
+        added_at=evidence.added_at,
+        uses={} if since is None else read_uses(tables, run, since, principals),
+    )
 
 
 def read_evidence(tables: Tables, run: PublishedRun) -> Evidence:

@@ -191,6 +191,11 @@ def test_what_is_to_stay_stays_as_far_as_it_is_allowed() -> None:
     ]
 
 
+def test_what_is_to_stay_from_another_host_keeps_nothing() -> None:
+    own, keep = mine("orders", host="10.0.0.1"), mine("orders", host="10.0.0.2")
+    assert fates(narrow(rules(own), ME, [], keep={keep: ASKED})) == {own.acl_id: (GOES, UNUSED)}
+
+
 def test_an_acl_to_keep_stays_as_it_is() -> None:
     wide = mine("o", "ALL", pattern_type="PREFIXED")
     found = narrow(rules(wide), ME, [use("READ", "orders")], keep={wide: ASKED})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aclkit.model.acl import Acl, Request
@@ -24,7 +24,7 @@ from aclkit.rules.names.rows import Rules
 ME, OTHER = "User:me", "User:other"
 HOSTS = ("10.0.0.1", "9.9.9.9")
 """The first may be one that ACLs name; the other is in none."""
-NAMES = ("a", "a.b", "a.b.c", "a.d", "b", "c-d", "hardcode")
+NAMES = ("a", "a.b", "a.b.c", "a.d", "b", "hardcode")
 KINDS = ("TOPIC", "GROUP")
 UNIVERSE = [
     Request(principal=who, host=host, operation=op, resource_type=kind, resource_name=name)
@@ -34,7 +34,7 @@ UNIVERSE = [
 
 _PATTERNS = st.one_of(
     st.tuples(st.just("LITERAL"), st.sampled_from((*NAMES, "*"))),
-    st.tuples(st.just("PREFIXED"), st.sampled_from(("a", "a.", "a.b", "c", "*"))),
+    st.tuples(st.just("PREFIXED"), st.sampled_from(("a", "a.", "a.b", "*"))),
     st.tuples(st.just("GLOB"), st.sampled_from(("a*", "?.*", "*", "a.?"))),
 )
 
@@ -48,9 +48,9 @@ def _acls(draw: st.DrawFn) -> Acl:
         resource_type=kind,
         resource_name=name,
         pattern_type=pattern_type,
-        principal=draw(st.sampled_from((ME, ME, ME, OTHER, "User:*", "User:m*"))),
+        principal=draw(st.sampled_from((ME, ME, ME, OTHER, "User:*", "User:*", "User:m*"))),
         host=draw(st.sampled_from(("*", HOSTS[0]))),
-        operation=draw(st.sampled_from(("ALL", *OPERATIONS_OF_TYPE[kind]))),
+        operation=draw(st.sampled_from(("ALL", "ALL", "ALL", "READ", *OPERATIONS_OF_TYPE[kind]))),
         permission_type=draw(st.sampled_from(("ALLOW", "ALLOW", "ALLOW", "DENY"))),
     )
 
@@ -72,6 +72,7 @@ _USES = st.lists(
 _HOW = st.sampled_from(("keep", "prefix", "literal"))
 
 
+@settings(max_examples=max(300, settings.default.max_examples))
 @given(rules=_RULES, asked=_USES, keep=st.lists(_acls(), max_size=2), names=_HOW, data=st.data())
 def test_a_narrower_set_keeps_each_use_gains_nothing_and_lists_what_is_lost(
     rules: Rules, asked: list[Request], keep: list[Acl], names: Names, data: st.DataObject
