@@ -31,9 +31,8 @@ from aclkit.kafka.acls.script import Stage, render_stages
 from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.model.phrases import number_of
-from aclkit.questions.narrow.coverage import Needed, judge_log
-from aclkit.questions.narrow.propose import Asked, own_principals, propose_narrow
-from aclkit.questions.narrow.read import ACCESS_DAY, read_evidence, read_uses
+from aclkit.questions.narrow.propose import own_principals, propose_narrow
+from aclkit.questions.narrow.read import ACCESS_DAY, LogOptions, read_asked
 from aclkit.questions.preview.preview import preview
 from aclkit.questions.preview.read import Base, base_of
 from aclkit.questions.preview.state import Change, State
@@ -51,7 +50,6 @@ from aclkit.questions.remedy.steps import Binding, LeftOut, Step, dropped_with
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.names.tidy import Reasons
-from aclkit.warehouse.published import as_of
 
 _NOT_PROVEN: Final = 1
 _ACCEPTED: Final = "A finding about it is accepted."
@@ -252,24 +250,11 @@ def _read_narrower(
         )
     if not has_log or not chosen.wants(NARROW, "info"):
         return (), ()
-    evidence = read_evidence(opened.tables, base.run)
-    read_at = as_of(opened.published, base.run).time
-    needed = Needed(
-        days=chosen.unused_days,
-        brokers=evidence.brokers,
-        read_at=read_at and read_at.replace(tzinfo=None),
-    )
-    judgeable = judge_log(evidence.log, needed)
-    if judgeable.missing or judgeable.window_from is None:
-        return (), [f"No ACL is narrowed. {each.words}" for each in judgeable.missing]
-    rules = base.state.rules(base.semantics)
-    asked = Asked(
-        rules=rules,
-        judgeable=judgeable,
-        added_at=evidence.added_at,
-        uses=read_uses(opened.tables, base.run, judgeable.window_from),
-    )
-    known = sorted(own_principals(rules) & asked.uses.keys())
+    options = LogOptions(unused_days=chosen.unused_days)
+    asked = read_asked(opened.tables, opened.published, base.run, options)
+    if missing := asked.judgeable.missing:
+        return (), [f"No ACL is narrowed. {each.words}" for each in missing]
+    known = sorted(own_principals(asked.rules) & asked.uses.keys())
     return list(narrower(propose_narrow(asked, known, budget))), ()
 
 

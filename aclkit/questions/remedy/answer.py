@@ -129,6 +129,7 @@ def _parts(advised: Advised) -> Iterator[Part]:
     if advised.for_people:
         yield Heading(f"For a person ({len(advised.for_people):,})")
         yield Items(_people_items(advised.for_people))
+        yield Sentence("Each of a kind: aclkit audit --kind KIND")
     if steps:
         yield from _whole(advised.preview)
         yield Sentence("One step alone: aclkit remedy --step STEP. Leave it out: --without STEP")
