@@ -59,6 +59,8 @@ def make_plan(
     """
     planner = _Planner(start, {**_copies(start.acls), **held}, budget)
     ordered = sorted(proposals, key=lambda each: each.order)
+    if planner.is_open:
+        ordered = [one for each in ordered for one in _acl_by_acl(each)]
     allows, denies = _by_permission(each for each in ordered if each.revokes)
     for has_add, some in groupby(allows, key=lambda each: bool(each.add)):
         if has_add:
@@ -91,6 +93,20 @@ def _by_permission(proposals: Iterable[Proposal]) -> tuple[list[Proposal], list[
             step_id = fingerprint_of(each.kind, f"{each.subject} DENY") if mine else each.step_id
             denies.append(replace(each, step_id=step_id, remove=others, add=(), revokes=False))
     return allows, denies
+
+
+def _acl_by_acl(proposal: Proposal) -> Iterator[Proposal]:
+    """Yield a proposal for each ACL to remove; one that adds ACLs too stays whole.
+
+    Where a resource without ACLs is open, the states within a step may allow less, or more, than
+    both its ends.
+    """
+    if proposal.add or len(proposal.remove) < 2:
+        yield proposal
+        return
+    for acl in proposal.remove:
+        step_id = fingerprint_of(proposal.kind, f"{proposal.subject} {acl}")
+        yield replace(proposal, step_id=step_id, remove=(acl,))
 
 
 _SEVERAL: Final = "The log holds it several times, and kafka-acls cannot remove only one copy."
@@ -151,6 +167,11 @@ class _Planner:
         self.start = self.now = applied(self.now, ())
         self.first = frozenset(acl.binding for acl in self.start.acls)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether all is allowed, or may be, that no ACL applies to."""
+        return any(each.allow_everyone for each in possible_settings(self.start))
+
     def plan(self) -> Plan:
         """Return what was made of all advice."""
         steps = tuple(
@@ -208,8 +229,7 @@ class _Planner:
         ends, and if these decide alike, so do they. Where a resource without ACLs is open, ACLs
         that go can do both, and steps are looked at one by one.
         """
-        is_open = any(each.allow_everyone for each in possible_settings(self.start))
-        if is_open and len(steps) > 1:
+        if self.is_open and len(steps) > 1:
             for step in steps:
                 self._remove([step], kinds)
             return

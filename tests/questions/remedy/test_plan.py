@@ -133,6 +133,16 @@ def test_what_is_unknown_of_the_default_counts_as_the_worst() -> None:
     assert len(make_remedy(two, [wish(two.acls[0])], Budget()).plan.steps) == 1
 
 
+def test_where_resources_without_acls_are_open_each_acl_is_a_step() -> None:
+    texts = ["ALLOW User:* ALL LITERAL a", "ALLOW User:x READ LITERAL a"]
+    state = rules(texts, settings=EVERYBODY)
+    plan = planned(state, wish(*state.acls))
+    assert [len(acls) for acls in removed(plan)] == [1]
+    assert all(after <= allowed(state) for after in map(allowed, states(plan)))
+    closed = replace(state, settings=BrokerSettings())
+    assert removed(planned(closed, wish(*state.acls))) == [list(state.acls)]
+
+
 def test_an_acl_goes_where_another_one_still_closes_the_resource() -> None:
     texts = ["ALLOW User:x READ LITERAL a", "ALLOW User:zz READ LITERAL a"]
     state = rules(texts, settings=EVERYBODY)
