@@ -13,10 +13,12 @@ from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
+from aclkit.cli.completion import complete_principal
 from aclkit.cli.context import Context, formats, tell_state
 from aclkit.cli.help import command
 from aclkit.cli.options import FiniteRange, flag, gathered, option, together
 from aclkit.cli.output import tell, tell_all
+from aclkit.cli.questions import taken_principal
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.script import render_changes
 from aclkit.kafka.acls.strimzi import render_kafka_users
@@ -25,7 +27,6 @@ from aclkit.kafka.desired.read import Asked as AskedOfFiles
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.phrases import few, number_of
-from aclkit.model.principal import parse_principal
 from aclkit.questions.narrow.answer import Result, narrow_answer, summary
 from aclkit.questions.narrow.keep import read_kept
 from aclkit.questions.narrow.pieces import Names
@@ -65,7 +66,7 @@ _log_options: Final = together(
 
 
 @command("narrow")
-@click.argument("principals", nargs=-1, metavar="[PRINCIPAL]…")
+@click.argument("principals", nargs=-1, metavar="[PRINCIPAL]…", shell_complete=complete_principal)
 @option(
     "--names",
     type=click.Choice(["keep", "prefix", "literal"]),
@@ -113,8 +114,7 @@ def narrow(
     --keep FILE is a file with ACLs, in a format that aclkit desired show reads, or a TOML file with
     tables [[keep]]: principal, operation, resource, and optionally host and why.
     """
-    for principal in principals:
-        parse_principal(principal)
+    principals = tuple(map(taken_principal, principals))
     kept = read_kept(keep, AskedOfFiles(allows_empty=True))
     asked, cluster_id = _read(context, principals, of_log)
     asked = replace(asked, keep=kept.acls, names=names)

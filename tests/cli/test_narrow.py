@@ -52,6 +52,7 @@ def test_used_operations_stay_and_the_list_of_what_goes_is_exact(warehouse):
     assert "Nothing is gained, and " in out
     assert "proven for every name" in out
     assert "100.0% are covered" in out + err
+    assert narrow(warehouse, *WINDOW, "carol")[0] == out
 
 
 def test_without_a_principal_all_that_were_seen_are_narrowed(warehouse):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import timedelta
+from math import floor
 from typing import Any, Final
 
 from aclkit.answer.document import Answer, Heading, Item, Items, Part, Row, Sentence
@@ -225,10 +227,15 @@ def _coverage_notes(result: Result) -> Iterator[str]:
     judgeable = result.judgeable
     start, end = judgeable.window_from, judgeable.window_to
     if start is not None and end is not None and not judgeable.missing:
+        # 99.96 % is not all of it.
+        covered = floor(judgeable.covered * 1000) / 1000
         yield (
             f"Judged by {result.days:g} days of the log, {start:{_DAY}} to {end:{_DAY}}, of which "
-            f"{judgeable.covered:.1%} are covered. Use that is rarer does not show: --keep FILE."
+            f"{covered:.1%} are covered. Use that is rarer does not show: --keep FILE."
         )
+    if judgeable.age is not None and judgeable.age >= timedelta(days=1):
+        days = number_of(judgeable.age.days, "day")
+        yield f"The log ends {days} before the ACLs were read. Use since then does not show."
     if judgeable.controllers is not None and not judgeable.missing:
         each = judgeable.controllers
         yield f"{each.words} What only controllers decide stays. Next: {each.next}"

@@ -105,12 +105,14 @@ class Needed:
         brokers: how many there are; None where that is not known.
         read_at: when the ACLs were read; None where that is not known.
         most_unread: so many lines may be unreadable.
+        may_be_old: the log may end long before the ACLs were read.
     """
 
     days: float
     brokers: int | None
     read_at: datetime | None
     most_unread: int = 0
+    may_be_old: bool = False
 
 
 class Missing(NamedTuple):
@@ -131,6 +133,7 @@ class Judgeable:
         missing: why nothing can be narrowed; nothing where all is there.
         controllers: why what only controllers decide cannot be judged; None where it can.
         covered: the share of the window in which every broker's log is there.
+        age: how long before the ACLs were read the log ends; None where that is not known.
     """
 
     window_from: datetime | None
@@ -138,6 +141,7 @@ class Judgeable:
     missing: tuple[Missing, ...]
     controllers: Missing | None
     covered: float
+    age: timedelta | None = None
 
 
 def judge_log(log: Log, needed: Needed) -> Judgeable:
@@ -160,6 +164,7 @@ def judge_log(log: Log, needed: Needed) -> Judgeable:
         missing=tuple(_missing(log, needed, start, last)),
         controllers=_no_controllers(log, start, last),
         covered=1.0 - absent / length if length > 0 else 1.0,
+        age=None if needed.read_at is None else needed.read_at - last,
     )
 
 
@@ -222,7 +227,9 @@ def _too_short(log: Log, needed: Needed, start: datetime, last: datetime) -> Ite
 
 
 def _stale(needed: Needed, last: datetime) -> Iterator[Missing]:
-    if needed.read_at is not None and needed.read_at - last > STALE_AFTER:
+    if needed.may_be_old or needed.read_at is None:
+        return
+    if needed.read_at - last > STALE_AFTER:
         days = (needed.read_at - last).days
         yield Missing(
             STALE,

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from aclkit.errors import DataError
 from aclkit.model.acl import Request, TypeRequest
 from aclkit.questions.narrow.narrowing import Narrowed, Use
 from aclkit.questions.prove.claim import NO_LESS, Claimed, hold_against
-from aclkit.rules.decide.any_of_type import authorize_by_resource_type
+from aclkit.rules.decide.any_of_type import authorize_any
 from aclkit.rules.decide.confirm import Decider, DisagreementError
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.compare import GAINED
@@ -95,8 +96,11 @@ def _is_still_open(use: Use, after: Rules) -> bool:
         return False
     asked: Request = use.request
     of_type = TypeRequest(asked.principal, asked.host, asked.operation, asked.resource_type)
-    ruling = authorize_by_resource_type(after.acls, of_type, after.settings, after.semantics)
-    return ruling == ALLOWED
+    acls = [acl for acl in after.acls if acl.resource_type == asked.resource_type]
+    try:
+        return authorize_any(acls, of_type, after.settings, after.semantics) == ALLOWED
+    except DataError:  # the broker's check fails then too, or the search limit was reached
+        return False
 
 
 def _refuse(narrowed: Narrowed, what: str) -> None:

@@ -88,12 +88,13 @@ def read_asked(
     """
     base = base_of(tables, published, run)
     evidence = read_evidence(tables, run)
-    read_at = None if options.old_log else as_of(published, run).time
+    read_at = as_of(published, run).time
     needed = Needed(
         days=options.unused_days,
         brokers=options.brokers or evidence.brokers,
         read_at=read_at and read_at.replace(tzinfo=None),
         most_unread=options.most_unread,
+        may_be_old=options.old_log,
     )
     judgeable = judge_log(evidence.log, needed)
     since = judgeable.window_from

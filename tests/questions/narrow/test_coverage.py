@@ -146,6 +146,8 @@ def test_a_line_that_could_not_be_read_may_show_a_use() -> None:
 def test_a_log_that_ends_long_before_the_acls_were_read_does_not_show_today() -> None:
     assert kinds(judge_log(WHOLE, replace(NEEDED, read_at=END + 8 * DAY))) == [STALE]
     assert not judge_log(WHOLE, replace(NEEDED, read_at=END + 6 * DAY)).missing
+    accepted = judge_log(WHOLE, replace(NEEDED, read_at=END + 8 * DAY, may_be_old=True))
+    assert (accepted.missing, accepted.age) == ((), 8 * DAY)
 
 
 def test_without_heartbeats_the_log_of_the_active_controller_is_missing() -> None:

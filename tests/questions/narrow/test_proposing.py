@@ -7,7 +7,9 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from aclkit.answer.document import Items
 from aclkit.model.acl import Acl
+from aclkit.questions.narrow.answer import Result, narrow_answer
 from aclkit.questions.narrow.coverage import CONTROLLERS as NO_CONTROLLERS
 from aclkit.questions.narrow.coverage import DAYS, Judgeable, Missing
 from aclkit.questions.narrow.narrowing import GOES, NARROWED, STAYS, Judged, Narrowed, Use, narrow
@@ -99,6 +101,25 @@ def test_one_principal_after_another_never_opens_a_name_that_no_acl_applies_to_t
     of = asked(*acls, rules=rules(*acls, allow_everyone=True), uses={})
     found = propose_narrow(of, ["User:a", "User:b"], Budget())
     assert [len(each.narrowed.removed) for each in found] == [1, 0]
+
+
+def test_the_answer_says_how_old_the_log_is_and_what_of_it_is_missing() -> None:
+    own = mine("bills", "CREATE")
+    partly = Missing(NO_CONTROLLERS, "The controllers' log is missing.", "read it")
+    judgeable = replace(WHOLE, controllers=partly, age=timedelta(days=3), covered=0.9995)
+    proven = propose_narrow(asked(own, judgeable=judgeable), [ME], Budget())
+    answer = narrow_answer(Result(cluster_id="c", judgeable=judgeable, proven=proven, days=90))
+    assert list(answer.notes) == [
+        "Judged by 90 days of the log, 2026-08-28 to 2026-11-26, of which 99.9% are covered. "
+        "Use that is rarer does not show: --keep FILE.",
+        "The log ends 3 days before the ACLs were read. Use since then does not show.",
+        "The controllers' log is missing. What only controllers decide stays. Next: read it",
+    ]
+    (item,) = (
+        item for part in answer.for_people() if isinstance(part, Items) for item in part.items
+    )
+    assert item.text == "User:me: ALLOW CREATE on topic bills from any host"
+    assert item.under == ["stays: only controllers decide it, and their log is missing"]
 
 
 @pytest.mark.parametrize(
