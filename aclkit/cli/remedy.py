@@ -121,7 +121,7 @@ def remedy(context: Context, chosen: Chosen, step_id: str | None, budget: Budget
     exceeds the search limit, remedy prints nothing and exits with code 1.
 
     What was used is known only if aclkit usage has read the whole authorizer log of --unused-days.
-    Otherwise no ACL is narrowed, and the answer says what is missing.
+    Otherwise no ACL is narrowed, and the answer lists what is missing.
 
     Each step has an id, which is the same in every run. It is the fingerprint of the finding; its
     first digits suffice. --without keeps the ACLs of a step. What needs the step is left out with
