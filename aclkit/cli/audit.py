@@ -18,7 +18,6 @@ from aclkit.audit.findings.baseline import (
     render_baseline,
     render_mute,
 )
-from aclkit.audit.findings.registry import KINDS
 from aclkit.audit.reports.findings_answer import Findings, explanation, findings_answer
 from aclkit.cli.baseline_options import (
     baseline_options,
@@ -30,10 +29,10 @@ from aclkit.cli.baseline_options import (
 from aclkit.cli.completion import complete_finding
 from aclkit.cli.context import Context, Opened, format_option, tell_state
 from aclkit.cli.help import Group
+from aclkit.cli.kind_names import check_kinds
 from aclkit.cli.output import tell, write_lines
 from aclkit.errors import UsageError
 from aclkit.model.findings import SEVERITIES, Finding, up_to
-from aclkit.model.phrases import most_like
 from aclkit.questions.query.first_seen import first_seen
 from aclkit.runtime.atomic_file import write_atomically
 from aclkit.runtime.safe_read import read_text
@@ -103,7 +102,7 @@ def audit(
     context: Context = ctx.ensure_object(Context)
     if ctx.invoked_subcommand is not None:
         return
-    _check_kinds([*kinds, *([explained] if explained is not None else [])])
+    check_kinds([*kinds, *([explained] if explained is not None else [])])
     if explained is not None:
         write_lines(lay_out(explanation(explained), context.layout), sys.stdout)
         return
@@ -197,21 +196,6 @@ _HALF: Final = (
     "These decisions are of materialize, which finds only how ACLs are read. "
     "For all findings: aclkit run"
 )
-
-
-def _check_kinds(kinds: Sequence[str]) -> None:
-    """Refuse what is no kind of finding.
-
-    Raises:
-        UsageError: a word is none.
-    """
-    for kind in kinds:
-        if kind not in KINDS:
-            near = most_like(kind, KINDS)
-            meant = f" Did you mean {near}?" if near else ""
-            raise UsageError(
-                f"Unknown kind of finding {kind!r}.{meant} All kinds: docs/findings.md."
-            )
 
 
 def _read(opened: Opened, kinds: Sequence[str]) -> list[Finding]:

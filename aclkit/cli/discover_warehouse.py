@@ -32,7 +32,7 @@ WAREHOUSE: Final = "warehouse"
 QUESTIONS: Final = frozenset(
     (
         *("can", "who-can", "what-can", "why", "history", "preview", "diff", "changes", "tidy"),
-        *("audit", "sql", "export", "report", "serve", "doctor"),
+        *("remedy", "audit", "sql", "export", "report", "serve", "doctor"),
     )
 )
 """Commands that only read, and whose exit code is no gate without --fail-on."""

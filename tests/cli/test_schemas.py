@@ -78,6 +78,7 @@ QUESTIONS = {
     "assert": ["assert {policies}"],
     "narrow": ["narrow", "narrow User:bob User:alice --unused-days 0 --old-log"],
     "tidy": ["tidy", "tidy --idle-denies"],
+    "remedy": ["remedy", "remedy --severity low"],
     "tidy-proposals": ["tidy --to-prefixes", "tidy --to-globs"],
     "prove": [
         "prove same {before} {after}",
@@ -160,7 +161,8 @@ def places(root, tmp_path_factory):
     versions["broker"] = small.write_brokers(used, 27)
     small.publish(used, versions, run_number=2, counts={"decided_in_run": 1})
     found = {"audit": audited, "report": audited, "diff": past / "warehouse", "denials": refused}
-    return {**found, "tidy": untidy / "warehouse", "narrow": used}
+    tidied = dict.fromkeys(("tidy", "remedy"), untidy / "warehouse")
+    return {**found, **tidied, "narrow": used}
 
 
 @pytest.fixture(scope="module")

@@ -84,6 +84,7 @@ ASKED: dict[str, Sequence[str]] = {
     "diff": ("5 20",),
     "changes": ("", "--cells --format csv", "--since 1 --format json"),
     "tidy": ("", "--format json", "-o {out}/tidy.sh --format kafka-acls"),
+    "remedy": ("", "--format json --only tidy", "-o {out}/remedy.sh --format kafka-acls"),
     "audit": (
         "",
         "--format json --fail-on low",

@@ -116,6 +116,12 @@ def escalates(acl: Acl, audit: AuditInput) -> bool:
     return acl.resource_type == "USER" and not is_for_itself and audit.gives(acl, _TOKENS)
 
 
+def powers_on(resource_type: str) -> frozenset[str]:
+    """Return the operations on a resource type that let a principal gain more access."""
+    by_type = {"CLUSTER": frozenset(_BY_CLUSTER), "USER": frozenset({_TOKENS})}
+    return by_type.get(resource_type, frozenset())
+
+
 def _left(acl: Acl, targets: Sequence[_Target], audit: AuditInput) -> Sequence[_Target]:
     """Return those of whom DENYs leave tokens to an ALLOW."""
     others, row = audit.others, audit.rows[acl.acl_id]

@@ -8,9 +8,9 @@ is called, it is added with that very name or the script ends.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 from aclkit.kafka.acls.command import PROGRAM, options_of, with_operations, words_of
@@ -120,8 +120,58 @@ def render_changes(
             commands.append(_words("remove", options, acls))
             lines += (f": {shlex.quote(visible(reason))}" for reason in _reasons(acls, part))
             lines.append(shell_words(commands[-1]))
+    return _changes(commands, lines, left_out), unsaid
+
+
+class Stage(NamedTuple):
+    """Changes that belong together: ACLs come, and then others go.
+
+    Attributes:
+        title: what they are for.
+        added: the ACLs that come.
+        removed: the ACLs that go.
+    """
+
+    title: str
+    added: Sequence[Acl]
+    removed: Sequence[Acl]
+
+
+def render_stages(stages: Iterable[Stage]) -> tuple[list[str], list[Acl]]:
+    """Write a script of stages, one after the other; and return the ACLs of those left out.
+
+    A stage is left out as a whole where kafka-acls cannot express one of its ACLs. Then ALLOWs may
+    stay that should go, so later stages that remove a DENY are left out too. The title of a stage
+    precedes its commands, as words that do nothing.
+    """
+    commands: list[list[str]] = []
+    lines: list[str] = []
+    left_out: list[str] = []
+    unsaid: list[Acl] = []
+    for title, added, removed in stages:
+        waits = any(acl.is_allow for acl in unsaid) and not all(acl.is_allow for acl in removed)
+        (come, stranger), (go, strange) = _by_options(added), _by_options(removed)
+        if waits or stranger or strange:
+            left_out += (_left_out("added", acl) for acl in added)
+            left_out += (_left_out("removed", acl) for acl in removed)
+            unsaid += [*added, *removed]
+            continue
+        words = [
+            _words(action, options, acls)
+            for action, said in (("add", come), ("remove", go))
+            for options, acls in said.items()
+        ]
+        commands += words
+        lines += [f": {shlex.quote(visible(title))}", *map(shell_words, words)]
+    return _changes(commands, lines, left_out), unsaid
+
+
+def _changes(
+    commands: Iterable[Iterable[str]], lines: Iterable[str], left_out: Iterable[str]
+) -> list[str]:
+    """Return a script that adds and removes."""
     head = [*_ABOUT[:2], "# the cluster asks for a login. A broken run is run again."]
-    return [*head, *_beginning(commands), *_ADD, *_REMOVE, "", *lines, ")", *left_out], unsaid
+    return [*head, *_beginning(commands), *_ADD, *_REMOVE, "", *lines, ")", *left_out]
 
 
 def _left_out(what: str, acl: Acl) -> str:

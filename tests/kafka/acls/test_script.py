@@ -20,7 +20,13 @@ from aclkit.cli.acl_options import acl_options
 from aclkit.kafka.acls.command import command_of, kafka_acls_command
 from aclkit.kafka.acls.options import AclOptions, entries_by_resource
 from aclkit.kafka.acls.quoting import shell_word
-from aclkit.kafka.acls.script import render_bulk, render_changes, render_script
+from aclkit.kafka.acls.script import (
+    Stage,
+    render_bulk,
+    render_changes,
+    render_script,
+    render_stages,
+)
 from aclkit.model.acl import LONGEST_TEXT, Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.visible import is_visible, visible
@@ -186,6 +192,35 @@ def test_what_waits_for_an_allow_that_cannot_be_said_is_left_out():
     assert shlex.split(render_changes([hostile], [])[0][-1])[3:] == [visible(str(hostile))]
     denied = acl("x*", pattern_type="GLOB", permission_type="DENY")
     assert render_changes([], [{denied: "covered"}, {deny: "idle"}])[1] == [denied]
+
+
+def test_stages_come_one_after_the_other_each_with_its_title(tmp_path):
+    wide, narrow, deny = acl("w", operation="ALL"), acl("w"), acl("d", permission_type="DENY")
+    lines, unsaid = render_stages(
+        [Stage("first; it's\n$(x)", [narrow], [wide]), Stage("then", [], [deny])]
+    )
+    assert not unsaid
+    calls = [words for _, *words in run_script(lines, tmp_path)]
+    assert [words[2] for words in calls] == ["--add", "--remove", "--remove"]
+    bindings = {wide.binding, deny.binding}
+    for words in calls:
+        bindings = changed_by(words, bindings)
+    assert bindings == {narrow.binding}
+    titles = [shlex.split(line)[1] for line in lines if line.startswith(": ")][1:]
+    assert titles == [visible("first; it's\n$(x)"), "then"]
+
+
+def test_a_stage_that_cannot_be_said_is_left_out_whole_and_denies_wait_for_it():
+    glob, said = acl("x*", pattern_type="GLOB"), acl("x")
+    deny = acl("x", permission_type="DENY")
+    stages = [Stage("a", [], [glob, said]), Stage("b", [], [deny]), Stage("c", [], [acl("y")])]
+    lines, unsaid = render_stages(stages)
+    assert unsaid == [glob, said, deny]
+    assert len([line for line in lines if line.startswith("remove --")]) == 1
+    unsaid = render_stages([Stage("a", [glob], [said]), Stage("b", [], [deny])])[1]
+    assert unsaid == [glob, said, deny]
+    denied = acl("x*", pattern_type="GLOB", permission_type="DENY")
+    assert render_stages([Stage("a", [], [denied]), Stage("b", [], [deny])])[1] == [denied]
 
 
 def test_names_beyond_ascii_are_added_in_a_locale_whose_letters_a_jvm_reads(tmp_path):

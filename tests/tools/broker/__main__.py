@@ -28,6 +28,7 @@ from tests.tools.broker import (
     log,
     narrow,
     ranges,
+    remedy,
     requests,
     rights,
     settings,
@@ -86,7 +87,9 @@ def _for_users(
 
 
 def _with_tools(
-    compare: Callable[[Broker, Tools, Path, Say], None], users: Mapping[str, str]
+    compare: Callable[[Broker, Tools, Path, Say], None],
+    users: Mapping[str, str],
+    properties: Mapping[str, str] = MappingProxyType({}),
 ) -> Part:
     """Return the same, with Kafka's own tools."""
 
@@ -95,7 +98,7 @@ def _with_tools(
             compare(broker, tools, folder, say)
 
         with start_tools() as tools:
-            _for_users(with_tools, users)(folder, version, say)
+            _for_users(with_tools, users, properties)(folder, version, say)
 
     return part
 
@@ -129,6 +132,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "rights": _with_tools(rights.compare_rights, rights.USERS_OF_BROKER),
     "copied": _copied,
     "narrow": _with_tools(narrow.compare_narrow, narrow.USERS),
+    "remedy": _with_tools(remedy.compare_remedy, remedy.USERS, remedy.PROPERTIES),
 }
 
 

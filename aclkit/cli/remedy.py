@@ -1,0 +1,335 @@
+"""The command remedy: the remedies of all findings as one change set, in a safe order."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Final
+
+import click
+
+from aclkit.answer.render import FORMATS
+from aclkit.audit.findings.audit_input import AuditInput
+from aclkit.audit.findings.baseline import classify
+from aclkit.audit.findings.read import audit_published, read_findings
+from aclkit.audit.findings.registry import find_all
+from aclkit.audit.findings.remedies import advice_of
+from aclkit.cli.acls import KAFKA_ACLS
+from aclkit.cli.baseline_options import baseline_options, read_baseline, read_mutes
+from aclkit.cli.budget_options import budget_options
+from aclkit.cli.completion import complete_finding
+from aclkit.cli.context import Context, Opened, formats, tell_state
+from aclkit.cli.effect import Gate, write_effect
+from aclkit.cli.help import command
+from aclkit.cli.kind_names import check_kinds
+from aclkit.cli.options import FiniteRange, gathered, option, together
+from aclkit.cli.output import tell
+from aclkit.errors import UsageError
+from aclkit.kafka.acls.script import Stage, render_stages
+from aclkit.model.acl import Acl
+from aclkit.model.findings import SEVERITIES, Finding, up_to
+from aclkit.model.phrases import number_of
+from aclkit.questions.narrow.propose import own_principals, propose_narrow
+from aclkit.questions.narrow.read import ACCESS_DAY, LogOptions, read_asked
+from aclkit.questions.preview.preview import preview
+from aclkit.questions.preview.read import Base, base_of
+from aclkit.questions.preview.state import Change, State
+from aclkit.questions.remedy.answer import (
+    Advised,
+    proof_sentence,
+    remedy_answer,
+    summary,
+    title_of,
+)
+from aclkit.questions.remedy.narrower import narrower
+from aclkit.questions.remedy.proposal import NARROW, TIDY, Advice, ForPerson, Proposal
+from aclkit.questions.remedy.prove import Remedy, make_remedy
+from aclkit.questions.remedy.steps import Binding, LeftOut, Step, dropped_with
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import Rules
+from aclkit.rules.names.tidy import Reasons
+
+_NOT_PROVEN: Final = 1
+_ACCEPTED: Final = "A finding about it is accepted."
+_KEPT: Final = "You left it out with --without."
+_LEAST_DIGITS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which advice is wanted."""
+
+    only: tuple[str, ...]
+    severity: str | None
+    without: tuple[str, ...]
+    unused_days: float
+    baseline: str | None
+    mutes: str | None
+
+    def wants(self, kind: str, severity: str) -> bool:
+        """Whether advice of a kind and severity is wanted."""
+        is_of_kind = not self.only or kind in self.only
+        return is_of_kind and (self.severity is None or severity in up_to(self.severity))
+
+
+_chosen: Final = together(
+    option(
+        "--only",
+        multiple=True,
+        metavar="KIND",
+        shell_complete=complete_finding,
+        help="Only findings of this kind, tidy, or narrow. Repeatable.",
+    ),
+    option("--severity", type=click.Choice(SEVERITIES), help="Only this severity or higher."),
+    option("--without", multiple=True, metavar="STEP", help="Leave out a step. Repeatable."),
+    option(
+        "--unused-days",
+        type=FiniteRange(min=0, max=36_500),
+        default=90.0,
+        metavar="DAYS",
+        help="Window of the authorizer log that shows use.",
+    ),
+    baseline_options,
+    partial(gathered, "chosen", Chosen),
+)
+
+
+@command("remedy")
+@_chosen
+@option("--step", "step_id", metavar="STEP", help="Preview one step alone.")
+@budget_options
+@formats(*FORMATS, KAFKA_ACLS, text="Output format; kafka-acls is a script.")
+@click.pass_obj
+def remedy(context: Context, chosen: Chosen, step_id: str | None, budget: Budget) -> None:
+    """Fix findings in steps that never open access.
+
+    \b
+    Example:
+      aclkit remedy
+      aclkit remedy --step 4c6490eb
+      aclkit remedy --without 4c6490eb --format kafka-acls > remedy.sh
+      aclkit remedy --only orphan-resource --only tidy
+      aclkit remedy --severity medium --mutes conf/mutes.toml --format json
+
+    The remedies of all findings, of aclkit tidy and of aclkit narrow become one change set. First
+    go the ALLOWs whose access a finding names or no client used. Then go ALLOWs without effect, and
+    then DENYs that restrain nothing any more. After each step, and between the commands of a step,
+    no principal has more access than before. Only access that findings name or no client used is
+    lost, and none is lost for a while. All of it is proven for every possible name. If the proof
+    exceeds the search limit, remedy prints nothing and exits with code 1.
+
+    What was used is known only if aclkit usage has read the whole authorizer log of --unused-days.
+    Otherwise no ACL is narrowed, and the answer lists what is missing.
+
+    Each step has an id, which is the same in every run. It is the fingerprint of the finding; its
+    first digits suffice. --without keeps the ACLs of a step. What needs the step is left out with
+    it, and listed. Findings that a person must decide are listed with the reason. Findings that
+    --baseline or --mutes accepts are left alone, and their ACLs stay.
+
+    --format kafka-acls prints a script with the steps in order, or of one --step. Steps that
+    kafka-acls cannot express are comments in the script, and make the exit code 1.
+    """
+    check_kinds(chosen.only, TIDY, NARROW)
+    found = _Found.read(context, chosen, _again(budget))
+    remedy, dropped = found.remedy(chosen, budget)
+    _check_proof(remedy)
+    steps = remedy.plan.steps
+    if step_id is not None:
+        steps = (_step_of(step_id, remedy),)
+    if context.output_format == KAFKA_ACLS:
+        _write_script(context, remedy, steps)
+    elif step_id is not None:
+        _write_step(context, found.base, remedy, steps[0], budget)
+    else:
+        change = _change(found.base, remedy.plan.start, remedy.plan.final)
+        advised = Advised(
+            remedy=remedy,
+            preview=preview(change, found.base.inventory, _again(budget)),
+            for_people=[each for each in found.for_people(remedy) if _wants(chosen, each)],
+            accepted=len(found.accepted),
+            dropped=dropped,
+            notes=found.notes,
+        )
+        context.write(remedy_answer(advised))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """What there is to remedy.
+
+    Attributes:
+        base: the published state.
+        facts: tells which ACLs a finding asks to remove or narrow.
+        advice: of each finding that is not accepted.
+        accepted: the accepted findings.
+        notes: why nothing was narrowed.
+    """
+
+    base: Base
+    facts: AuditInput
+    advice: Sequence[Advice]
+    accepted: Sequence[Finding]
+    notes: Sequence[str]
+
+    @classmethod
+    def read(cls, context: Context, chosen: Chosen, budget: Budget) -> _Found:
+        """Read the published state, its findings, and what was used."""
+        baseline, mutes = read_baseline(chosen.baseline), read_mutes(chosen.mutes)
+        with context.open() as opened:
+            base = base_of(opened.tables, opened.published, opened.run)
+            settings, semantics = base.state.settings, base.semantics
+            facts = audit_published(opened.tables, base.run, settings, semantics)
+            findings = read_findings(opened.tables, base.run)
+            used, notes = _read_narrower(opened, base, chosen, budget)
+        tell_state(base.published, base.run)
+        in_force = find_all(facts) if findings is None else findings
+        judged = classify(in_force, baseline, mutes, datetime.now(UTC).date())
+        new = [each.finding for each in judged if each.finding and each.state == "new"]
+        known = [each.finding for each in judged if each.finding and each.state != "new"]
+        advice = [*(advice_of(finding, base.state.acls) for finding in new), *used]
+        return cls(base=base, facts=facts, advice=advice, accepted=known, notes=notes)
+
+    def remedy(self, chosen: Chosen, budget: Budget) -> tuple[Remedy, Sequence[LeftOut]]:
+        """Return the change set, and the steps that are left out because others are."""
+        held = self._held()
+        first = self._make(chosen, budget, held)
+        if not chosen.without:
+            return first, ()
+        kept = [_step_of(each, first) for each in chosen.without]
+        held |= {acl.binding: _KEPT for step in kept for acl in step.remove}
+        then = self._make(chosen, _again(budget), held)
+        return then, dropped_with(first.plan, then.plan, kept)
+
+    def for_people(self, remedy: Remedy) -> Iterable[ForPerson]:
+        """Yield what a person must decide, but for findings of which no ACL is left."""
+        left = {acl.binding for acl in remedy.plan.final.acls}
+        for each in self.advice:
+            if isinstance(each, ForPerson) and (
+                not each.acls or any(acl.binding in left for acl in each.acls)
+            ):
+                yield each
+
+    def _make(self, chosen: Chosen, budget: Budget, held: dict[Binding, str]) -> Remedy:
+        proposals = [each for each in self.advice if isinstance(each, Proposal)]
+        return make_remedy(
+            self.base.state.rules(self.base.semantics),
+            [each for each in proposals if _wants(chosen, each)],
+            budget,
+            held=held,
+            reasons_of=self._reasons_of if chosen.wants(TIDY, "info") else None,
+        )
+
+    def _reasons_of(self, acls: Collection[Acl]) -> Reasons:
+        return replace(self.facts, acls=tuple(acls)).reasons_to_go
+
+    def _held(self) -> dict[Binding, str]:
+        """Return the ACLs that stay, and why."""
+        acls = self.base.state.acls
+        people = [each for each in self.advice if isinstance(each, ForPerson) and each.holds]
+        accepted = (acls[name] for each in self.accepted for name in each.acl_ids if name in acls)
+        return {
+            **{
+                acl.binding: f"{each.kind} is about it too. {each.why}"
+                for each in people
+                for acl in each.acls
+            },
+            **{acl.binding: _ACCEPTED for acl in accepted},
+        }
+
+
+def _read_narrower(
+    opened: Opened, base: Base, chosen: Chosen, budget: Budget
+) -> tuple[Sequence[Proposal], Sequence[str]]:
+    """Read what was used, and return what narrower sets remove, or why there are none."""
+    has_log = ACCESS_DAY in opened.published.run.table_versions
+    if not has_log and NARROW in chosen.only:
+        raise UsageError(
+            "No authorizer log has been read yet. Next: aclkit usage --authorizer-log PATH"
+        )
+    if not has_log or not chosen.wants(NARROW, "info"):
+        return (), ()
+    options = LogOptions(unused_days=chosen.unused_days)
+    asked = read_asked(opened.tables, opened.published, base.run, options)
+    if missing := asked.judgeable.missing:
+        return (), [f"No ACL is narrowed. {each.words}" for each in missing]
+    known = sorted(own_principals(asked.rules) & asked.uses.keys())
+    return list(narrower(propose_narrow(asked, known, budget))), ()
+
+
+def _wants(chosen: Chosen, advice: Advice) -> bool:
+    return chosen.wants(advice.kind, advice.severity)
+
+
+def _again(budget: Budget) -> Budget:
+    """Return the same limits, with nothing spent."""
+    return Budget(per_question=budget.per_question, total=budget.total)
+
+
+def _step_of(digits: str, remedy: Remedy) -> Step:
+    """Return the step whose id begins with some digits.
+
+    Raises:
+        UsageError: none or several do, or it is left out.
+    """
+    if len(digits) < _LEAST_DIGITS:
+        raise UsageError(f"{digits!r} is too short: a step has at least {_LEAST_DIGITS} digits.")
+    steps = [step for step in remedy.plan.steps if step.step_id.startswith(digits)]
+    if len(steps) == 1:
+        return steps[0]
+    if steps:
+        raise UsageError(f"Several steps begin with {digits!r}. Pass more digits.")
+    ended = [step for step in remedy.plan.steps for each in step.also
+             if each.step_id.startswith(digits)]  # fmt: skip
+    if ended:
+        return ended[0]
+    for left in remedy.plan.left_out:
+        if left.proposal.step_id.startswith(digits):
+            raise UsageError(f"Step {digits} is left out. {left.why}")
+    raise UsageError(f"No step has the id {digits!r}. All steps: aclkit remedy")
+
+
+def _check_proof(remedy: Remedy) -> None:
+    """End where the proof is not known."""
+    if not remedy.is_known:
+        tell(
+            "The search limit was reached before it was proven that only access that findings name "
+            "is lost. Nothing is printed. Raise the limit with "
+            f"{remedy.proving.to_raise}."
+        )
+        click.get_current_context().exit(_NOT_PROVEN)
+
+
+def _change(base: Base, before: Rules, after: Rules) -> Change:
+    """Return the change between two states; each ACL has its id."""
+    then, now = (
+        State(acls={acl.acl_id: acl for acl in each.acls}, settings=base.state.settings)
+        for each in (before, after)
+    )
+    return Change(before=then, after=now, semantics=base.semantics)
+
+
+def _write_step(context: Context, base: Base, remedy: Remedy, step: Step, budget: Budget) -> None:
+    """Write what one step does, in the state that the steps before it lead to."""
+    change = _change(base, *remedy.plan.around(step.step_id))
+    position = 1 + [each.step_id for each in remedy.plan.steps].index(step.step_id)
+    of = f"Step {position} of {len(remedy.plan.steps):,}, {step.proposal.kind}"
+    tell(f"{of}: {step.proposal.reason}")
+    write_effect(context, change, base.inventory, of, Gate(None, _again(budget)))
+
+
+def _write_script(context: Context, remedy: Remedy, steps: Sequence[Step]) -> None:
+    """Write steps as a script of kafka-acls; end with 1 where it cannot hold all of them."""
+    lines, unsaid = render_stages(Stage(title_of(each), each.add, each.remove) for each in steps)
+    context.deliver(f"{line}\n" for line in lines)
+    tell(summary(remedy) if len(steps) != 1 else title_of(steps[0]))
+    if steps:
+        tell(proof_sentence(remedy))
+    if unsaid:
+        changes = number_of(sum(len(each.add) + len(each.remove) for each in steps), "change")
+        tell(
+            f"{len(unsaid):,} of {changes} are comments in the script: kafka-acls cannot make "
+            "them, or they wait for one that it cannot make."
+        )
+        click.get_current_context().exit(_NOT_PROVEN)

@@ -1,0 +1,1 @@
+"""Advice of several sources → one change set, in an order in which nothing opens on the way."""
