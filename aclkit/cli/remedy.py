@@ -180,7 +180,7 @@ class _Found:
         with context.open() as opened:
             base = base_of(opened.tables, opened.published, opened.run)
             settings, semantics = base.state.settings, base.semantics
-            facts = audit_published(opened.tables, base.run, settings, semantics)
+            facts = audit_published(opened.tables, base.published, base.run, settings, semantics)
             findings = read_findings(opened.tables, base.run)
             used, notes = _read_narrower(opened, base, chosen, budget)
         tell_state(base.published, base.run)

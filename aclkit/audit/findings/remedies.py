@@ -14,6 +14,7 @@ from aclkit.audit.findings import (
     by_hand,
     denies,
     drift,
+    leases,
     left_over,
     never_matches,
     public_access,
@@ -21,6 +22,7 @@ from aclkit.audit.findings import (
     readings,
     redundant,
     required_pairs,
+    rights,
     settings,
     too_much,
 )
@@ -34,6 +36,7 @@ from aclkit.rules.names.rows import operations_of
 _REVOKED: Final = frozenset(kind.id for kind in (
     public_access.PUBLIC_ACCESS, ESCALATION, left_over.INHERITED_ACCESS, left_over.ORPHAN_RESOURCE,
     left_over.ORPHAN_PRINCIPAL, never_matches.UNUSUAL_PRINCIPAL, log_findings.UNUSED_GRANT,
+    leases.GRANT_ENDED,
 ))  # fmt: skip
 """Kinds whose remedy takes the access away that they are about."""
 
@@ -88,6 +91,9 @@ _DECISIONS: Final[Mapping[Kind, Decision]] = {
     drift.UNMANAGED_ACL: _FILES,
     drift.MISSING_ACL: _OPENS,
     drift.DESIRED_UNREADABLE: _NO_ACL,
+    leases.GRANT_ENDS_SOON: Decision("Its end has not come yet."),
+    leases.LEASE_WITHOUT_ACL: _NO_ACL,
+    rights.MISSING_RIGHT: _OPENS,
     by_hand.CHANGED_BY_HAND: Decision("Only a person knows whether the change was right."),
 }
 _BY_KIND: Final = {kind.id: decision for kind, decision in _DECISIONS.items()}
