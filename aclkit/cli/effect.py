@@ -13,8 +13,9 @@ import click
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, format_option, retired_engine_option
 from aclkit.cli.help import command
-from aclkit.cli.options import gathered, option, parse_moment, together
+from aclkit.cli.options import gathered, option, together
 from aclkit.cli.output import tell, tell_all
+from aclkit.model.moment import parse_moment
 from aclkit.questions.preview.answer import preview_answer
 from aclkit.questions.preview.globs import first_glob_note
 from aclkit.questions.preview.preview import preview as preview_change

@@ -12,8 +12,7 @@ from aclkit.cli.context import Context
 from aclkit.cli.help import command
 from aclkit.cli.options import option, picked, timeout_option
 from aclkit.cli.output import tell
-from aclkit.errors import SurroundingsError
-from aclkit.runtime.environment import missing_package
+from aclkit.runtime.environment import missing_package, not_installed
 from aclkit.runtime.uri import is_loopback
 
 _PORT: Final = 8377
@@ -67,13 +66,11 @@ def serve(context: Context, /, timeout: float, **chosen: object) -> None:
     # Here, so that help and other commands do without these packages.
     try:
         from aclkit.audit.serve.answers import Answers
-        from aclkit.audit.serve.app import Limits
-        from aclkit.audit.serve.server import Serving, prepare
+        from aclkit.audit.serve.listening import Serving
+        from aclkit.audit.serve.server import prepare
+        from aclkit.audit.serve.workers import Limits
     except ModuleNotFoundError as error:
-        raise SurroundingsError(
-            f"aclkit serve needs {missing_package(error)}, which is not installed; "
-            "next: pip install 'aclkit[serve]'"
-        ) from None
+        raise not_installed("aclkit serve", missing_package(error), "serve") from None
     from aclkit.cli.report import judge_of
 
     warehouse, listen = context.asked_warehouse(), str(chosen["listen"])

@@ -16,12 +16,17 @@ from typing import Any, Final, TypeVar
 
 import duckdb
 
-from aclkit.errors import SurroundingsError
+from aclkit.errors import SurroundingsError, UsageError
 from aclkit.questions.query.decisions import Where
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
 from aclkit.warehouse.location import Location
-from aclkit.warehouse.published import Published, deciding_run, open_warehouse
+from aclkit.warehouse.published import (
+    Published,
+    deciding_run,
+    open_warehouse,
+    resolve_cluster,
+)
 from aclkit.warehouse.reader import Answer, Tables
 from aclkit.warehouse.storage import newest_version
 
@@ -143,6 +148,25 @@ class Reading:
     def of(cls, snapshot: Snapshot, cursor: duckdb.DuckDBPyConnection, cluster_id: str) -> Reading:
         """Read by a cursor what is not remembered."""
         return cls(snapshot, CachedTables(cursor, snapshot.memory), cluster_id)
+
+    @classmethod
+    def chosen(
+        cls,
+        snapshot: Snapshot,
+        cursor: duckdb.DuckDBPyConnection,
+        wanted: str | None,
+        only: str | None,
+    ) -> Reading:
+        """Read the cluster that is asked for: ``only`` is the one that is served, if one is named.
+
+        Raises:
+            UsageError: there is no such cluster, it is not served, or several are there.
+        """
+        wanted = wanted or only
+        if only not in (None, wanted):
+            # Of others nothing is told where one is served.
+            raise UsageError(f"This server has only cluster {only}.")
+        return cls.of(snapshot, cursor, resolve_cluster(snapshot.published, wanted))
 
     @property
     def published(self) -> Published:
