@@ -66,10 +66,16 @@ class Selection:
         )
 
 
-def selected_denials(denials: Sequence[Denial], selection: Selection) -> Answer:
-    """Return the answer with some of all refused accesses; a note counts the kinds left out."""
+def selected_denials(denials: Sequence[Denial], selection: Selection, way: str = "--all") -> Answer:
+    """Return the answer with some of all refused accesses; a note counts the kinds left out.
+
+    Args:
+        denials: all of them.
+        selection: which are shown.
+        way: what shows those left out.
+    """
     hidden = sum(each.cause not in PROBLEMS for each in denials)
-    note = f"{hidden:,} of listings, or allowed by now: --all"
+    note = f"{hidden:,} of listings, or allowed by now: {way}"
     shown = list(filter(selection.holds, denials))
     return denials_answer(shown, [note] if hidden and not selection.is_all else [])
 
