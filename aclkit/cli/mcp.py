@@ -19,6 +19,7 @@ from aclkit.errors import UsageError
 from aclkit.runtime.environment import missing_package, not_installed
 
 _LARGEST_PORT: Final = 65_535
+_OF_HTTP: Final = ("token_file", "allow_host", "trusted_proxy")
 
 
 @command("mcp")
@@ -56,6 +57,8 @@ def mcp(context: Context, /, http: str | None, timeout: float, **chosen: object)
     from aclkit.cli.report import judge_of
     from aclkit.cli.sandbox import SqlQuestion, answer
 
+    if http is None and (useless := [name for name in _OF_HTTP if chosen[name]]):
+        raise UsageError(f"--{useless[0].replace('_', '-')} needs --http.")
     listen, port = ("", 0) if http is None else _address(http)
     warehouse = context.asked_warehouse()
     question = SqlQuestion(warehouse=warehouse, statement="", output_format=JSONL)
