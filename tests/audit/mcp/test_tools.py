@@ -1,4 +1,4 @@
-"""Each tool gives the answer of its command; arguments are strict, limits hold, errors are plain."""
+"""Tools give the answers of the commands; arguments are strict, limits hold, errors are plain."""
 
 from __future__ import annotations
 
