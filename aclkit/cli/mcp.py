@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+from click.core import ParameterSource
 
 from aclkit.answer.render import JSONL
 from aclkit.cli.baseline_options import baseline_options
@@ -18,8 +20,10 @@ from aclkit.cli.serve import door_options, tell_plain_http
 from aclkit.errors import UsageError
 from aclkit.runtime.environment import missing_package, not_installed
 
+if TYPE_CHECKING:
+    from mcp.server.lowlevel.server import Server
+
 _LARGEST_PORT: Final = 65_535
-_OF_HTTP: Final = ("token_file", "allow_host", "trusted_proxy")
 
 
 @command("mcp")
@@ -46,36 +50,24 @@ def mcp(context: Context, /, http: str | None, timeout: float, **chosen: object)
     speaks over stdin and stdout. With --http, each request needs the token. Every answer is of the
     newest published run. mcp needs an extra: pip install 'aclkit[mcp]'.
     """
+    listen, port = ("", 0) if http is None else _address(http)
+    if http is None:
+        _refuse_options_of_http()
     # Here, so that help and other commands do without these packages.
     try:
-        from aclkit.audit.mcp.server import Tools, make_server
-        from aclkit.audit.mcp.transports import PATH, prepare_http, run_on_stdio
-        from aclkit.audit.serve.listening import Serving, open_latest
-        from aclkit.audit.serve.workers import Limits
+        server = _server(context, timeout, chosen)
     except ModuleNotFoundError as error:
         raise not_installed("aclkit mcp", missing_package(error), "mcp") from None
-    from aclkit.cli.report import judge_of
-    from aclkit.cli.sandbox import SqlQuestion, answer
-
-    if http is None and (useless := [name for name in _OF_HTTP if chosen[name]]):
-        raise UsageError(f"--{useless[0].replace('_', '-')} needs --http.")
-    listen, port = ("", 0) if http is None else _address(http)
-    warehouse = context.asked_warehouse()
-    question = SqlQuestion(warehouse=warehouse, statement="", output_format=JSONL)
-    server = make_server(
-        Tools(
-            warehouse=warehouse,
-            latest=open_latest(warehouse, context.cluster),
-            cluster=context.cluster,
-            judge=judge_of(chosen),
-            sql=lambda text: answer(replace(question, statement=text), timeout),
-            limits=Limits(seconds=timeout),
-            max_age=context.max_age or timedelta(days=1),
-        )
-    )
     if http is None:
+        from aclkit.audit.mcp.on_stdio import run_on_stdio
+
         run_on_stdio(server)
         return
+    # Here, so that stdio does not wait for a web server.
+    from aclkit.audit.mcp.on_http import PATH, prepare_http
+    from aclkit.audit.serve.listening import Serving
+
+    warehouse = context.asked_warehouse()
     serving = picked(Serving, chosen, warehouse=warehouse, listen=listen, port=port)
     prepared = prepare_http(server, serving)
     tell_plain_http(listen)
@@ -84,6 +76,41 @@ def mcp(context: Context, /, http: str | None, timeout: float, **chosen: object)
     if prepared.token is not None:
         tell(f"Send this header: Authorization: Bearer {prepared.token}")
     prepared.run()
+
+
+def _server(context: Context, timeout: float, chosen: Mapping[str, object]) -> Server[Any]:
+    """Open the warehouse, and return what answers about it."""
+    from aclkit.audit.mcp.server import Tools, make_server
+    from aclkit.audit.serve.snapshot import open_latest
+    from aclkit.audit.serve.workers import Limits
+    from aclkit.cli.report import judge_of
+    from aclkit.cli.sandbox import SqlQuestion, answer
+
+    warehouse = context.asked_warehouse()
+    question = SqlQuestion(warehouse=warehouse, statement="", output_format=JSONL)
+    return make_server(
+        Tools(
+            warehouse=warehouse,
+            latest=open_latest(warehouse, context.cluster),
+            cluster=context.cluster,
+            judge=judge_of(dict(chosen)),
+            sql=lambda text: answer(replace(question, statement=text), timeout),
+            limits=Limits(seconds=timeout),
+            max_age=context.max_age or timedelta(days=1),
+        )
+    )
+
+
+def _refuse_options_of_http() -> None:
+    """Refuse an option that was typed and would protect nothing.
+
+    Raises:
+        UsageError: one was.
+    """
+    ctx = click.get_current_context()
+    for name in ("token_file", "allow_host", "trusted_proxy"):
+        if ctx.get_parameter_source(name) == ParameterSource.COMMANDLINE:
+            raise UsageError(f"--{name.replace('_', '-')} needs --http.")
 
 
 def _address(text: str) -> tuple[str, int]:
@@ -96,6 +123,7 @@ def _address(text: str) -> tuple[str, int]:
     (('127.0.0.1', 8378), ('[::1]', 0))
     """
     host, _, port = text.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit()) or int(port[:6]) > _LARGEST_PORT:
+    is_number = port.isascii() and port.isdigit() and len(port) <= len(str(_LARGEST_PORT))
+    if not host or not is_number or int(port) > _LARGEST_PORT:
         raise UsageError(f"Invalid --http {text!r}. Pass ADDRESS:PORT, such as 127.0.0.1:8378.")
     return host, int(port)

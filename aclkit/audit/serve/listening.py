@@ -25,10 +25,8 @@ from aclkit.audit.serve.auth import (
     served_hosts,
 )
 from aclkit.audit.serve.middleware import ENTRY, LONGEST_QUERY
-from aclkit.audit.serve.snapshot import LatestSnapshot
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.runtime.safe_read import read_text
-from aclkit.warehouse.published import resolve_cluster
 
 _CONNECTIONS: Final = 256
 _HEAD: Final = 32_768
@@ -91,19 +89,6 @@ class Prepared:
         """Answer until the process, or ``server.should_exit``, ends it."""
         with self.listening:
             self.server.run(sockets=[self.listening])
-
-
-def open_latest(warehouse: str, cluster: str | None) -> LatestSnapshot:
-    """Open the newest run; ``cluster`` is the only one that is served, if one is named.
-
-    Raises:
-        UsageError: nothing is published, or there is no such cluster.
-        SurroundingsError: it cannot be read.
-    """
-    latest = LatestSnapshot(warehouse)
-    if cluster is not None:
-        resolve_cluster(latest.snapshot().published, cluster)
-    return latest
 
 
 def listen(serving: Serving, make_app: Callable[[Auth], ASGIApp], posts: Posts = FORMS) -> Prepared:

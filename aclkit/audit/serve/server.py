@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from aclkit.audit.serve.answers import Answers
 from aclkit.audit.serve.app import make_app
-from aclkit.audit.serve.listening import Prepared, Serving, listen, open_latest
+from aclkit.audit.serve.listening import Prepared, Serving, listen
+from aclkit.audit.serve.snapshot import open_latest
 from aclkit.audit.serve.workers import Limits
 
 

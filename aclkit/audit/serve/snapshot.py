@@ -215,6 +215,19 @@ class LatestSnapshot:
         return self._snapshot
 
 
+def open_latest(warehouse: str, cluster: str | None) -> LatestSnapshot:
+    """Open the newest run; ``cluster`` is the only one that is served, if one is named.
+
+    Raises:
+        UsageError: nothing is published, or there is no such cluster.
+        SurroundingsError: it cannot be read.
+    """
+    latest = LatestSnapshot(warehouse)
+    if cluster is not None:
+        resolve_cluster(latest.snapshot().published, cluster)
+    return latest
+
+
 def _open(warehouse: str) -> Snapshot:
     # First: what is published between the two is opened now, and once more at the next look.
     version = _version(Location(warehouse))

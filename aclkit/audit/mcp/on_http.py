@@ -1,12 +1,10 @@
-"""An MCP server → its answers on stdin and stdout, or over HTTP to those who have the token."""
+"""An MCP server → its answers over HTTP, to those who have the token."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-import anyio
 from mcp.server.lowlevel.server import Server
-from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp, StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.routing import Route
@@ -17,16 +15,6 @@ from aclkit.audit.serve.listening import Prepared, Serving, listen
 from aclkit.audit.serve.middleware import AuthMiddleware
 
 PATH: Final = "/mcp"
-
-
-def run_on_stdio(server: Server[Any]) -> None:
-    """Answer the process that started this one, until it closes its end."""
-    anyio.run(_on_stdio, server)
-
-
-async def _on_stdio(server: Server[Any]) -> None:
-    async with stdio_server() as (received, sent):
-        await server.run(received, sent, server.create_initialization_options())
 
 
 def prepare_http(server: Server[Any], serving: Serving) -> Prepared:
