@@ -94,7 +94,9 @@ def _server(context: Context, timeout: float, chosen: Mapping[str, object]) -> S
             latest=open_latest(warehouse, context.cluster),
             cluster=context.cluster,
             judge=judge_of(dict(chosen)),
-            sql=lambda text: answer(replace(question, statement=text), timeout),
+            sql=lambda text, is_wanted: answer(
+                replace(question, statement=text), timeout, is_wanted
+            ),
             limits=Limits(seconds=timeout),
             max_age=context.max_age or timedelta(days=1),
         )

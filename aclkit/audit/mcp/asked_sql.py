@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,15 +13,19 @@ from typing import Final
 from aclkit.answer.document import Answer, Row
 from aclkit.audit.mcp.bounded import MOST_LETTERS
 from aclkit.errors import UsageError
+from aclkit.runtime.deadline import start
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published, open_warehouse
 from aclkit.warehouse.storage import newest_version
 
-Ask = Callable[[str], Generator[str]]
-"""Yields the rows of a statement as lines of JSON, in pieces that may break anywhere."""
+Ask = Callable[[str, Callable[[], bool]], Generator[str]]
+"""Yields the rows of a statement as lines of JSON, in pieces that may break anywhere; it ends soon
+after the second argument says that nobody waits any more."""
 
 _TRIES: Final = 3
+_STEP: Final = 0.02
+"""Seconds between two looks; an interrupt is heard at each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +60,24 @@ def ask_sql(warehouse: str, ask: Ask, statement: str, limit: int) -> FoundRows:
     for _ in range(_TRIES):
         version = newest_version(place.files, JOB_RUN)
         published = open_warehouse(warehouse)
-        rows, has_more = _first_rows(ask(statement), limit)
+        rows, has_more = _wait(ask, statement, limit)
         if newest_version(place.files, JOB_RUN) == version:
             return FoundRows(published, _answer(rows), has_more)
     raise UsageError("Runs were published while the statement was at work. Ask again.")
+
+
+def _wait(ask: Ask, statement: str, limit: int) -> tuple[list[dict[str, object]], bool]:
+    """Read rows in a thread that no interrupt hits: it has a process to end in any case."""
+    is_left = threading.Event()
+    found = start(
+        lambda: _first_rows(ask(statement, lambda: not is_left.is_set()), limit), "aclkit-sql"
+    )
+    try:
+        while not found.done():
+            time.sleep(_STEP)
+    finally:
+        is_left.set()
+    return found.result()
 
 
 def _first_rows(pieces: Generator[str], limit: int) -> tuple[list[dict[str, object]], bool]:

@@ -79,12 +79,15 @@ def tools_of(warehouse: Path | str, **chosen: Any) -> Tools:
     """Return what a server in this process is made of."""
     place = str(warehouse)
     question = {"warehouse": place, "output_format": "jsonl"}
+    seconds = chosen.get("limits", Limits(seconds=SECONDS)).seconds
     given = {
         "warehouse": place,
         "latest": LatestSnapshot(place),
         "cluster": None,
         "judge": None,
-        "sql": lambda text: answer(SqlQuestion(statement=text, **question), SECONDS),
+        "sql": lambda text, is_wanted: answer(
+            SqlQuestion(statement=text, **question), seconds, is_wanted
+        ),
         "limits": Limits(seconds=SECONDS),
         "max_age": timedelta(days=100_000),
     }

@@ -243,3 +243,20 @@ def test_a_defect_is_told_without_its_traceback(call, monkeypatch, caplog):
 
 def test_every_view_is_described():
     assert set(VIEWS) == set(view_sql(set(TABLES) - {"explain"}))
+
+
+def test_a_statement_whose_caller_stops_waiting_is_ended_too(root):
+    slow = "SELECT count(*) FROM range(100000000000) a(i), range(1000) b(j)"
+
+    async def cancelled():
+        tools = tools_of(root)
+        async with Client(make_server(tools)) as client:
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(client.call_tool("sql", {"statement": slow}), 2)
+            # One statement is at work at a time: the next one is answered soon.
+            found = await asyncio.wait_for(
+                client.call_tool("sql", {"statement": "SELECT 1 AS one"}), 30
+            )
+            assert found.structured_content["answer"] == [{"one": 1}]
+
+    asyncio.run(cancelled())
