@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -136,7 +137,9 @@ class _Job(Generic[_Result]):
     ) -> bool:
         """Tell the error, where there is one."""
         if error is not None:
-            self._loop.call_soon_threadsafe(self._fail, error)
+            # A loop that is closed has nobody left who waits.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._fail, error)
         return True
 
     def _succeed(self, made: _Result) -> None:
