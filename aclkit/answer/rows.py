@@ -13,7 +13,7 @@ from decimal import Decimal
 from itertools import chain
 from typing import Final
 
-from aclkit.answer.document import Answer, Members, Row
+from aclkit.answer.document import Answer, JsonObject, Members, Row
 from aclkit.errors import UsageError
 from aclkit.model.columns import distinct
 from aclkit.model.facts import in_utc
@@ -26,22 +26,32 @@ AS_OF: Final = ("as_of", "as_of_offset")
 def render_json(answer: Answer, stamp: Sequence[object]) -> Iterator[str]:
     """Yield the lines of an answer in JSON, each object with what it stands on."""
     if answer.json is None:
-        more = {**answer.more, **_stamp((*answer.columns, *answer.more), stamp)}
-        return _render_objects(*_with(answer.columns, answer.rows, more))
+        return _render_rows(json_rows(answer, stamp))
     whole = answer.json()
     if isinstance(whole, Mapping):
-        return render_object({**whole, **_stamp(whole, stamp)})
-    return _render_members(chain(whole, _stamp((), stamp).items()))
+        return render_object(dict(json_members(whole, stamp)))
+    return _render_members(json_members(whole, stamp))
+
+
+def json_rows(answer: Answer, stamp: Sequence[object]) -> Iterator[dict[str, object]]:
+    """Yield the rows of an answer as objects of JSON, each with what it stands on."""
+    more = {**answer.more, **_stamp((*answer.columns, *answer.more), stamp)}
+    return _objects(*_with(answer.columns, answer.rows, more))
+
+
+def json_members(whole: JsonObject, stamp: Sequence[object]) -> Members:
+    """Return the members of an answer that is one object of JSON; what it stands on comes last."""
+    if isinstance(whole, Mapping):
+        return {**whole, **_stamp(whole, stamp)}.items()
+    return chain(whole, _stamp((), stamp).items())
 
 
 def render_jsonl(
     columns: Sequence[str], rows: Iterable[Row], stamp: Sequence[object] = ()
 ) -> Iterator[str]:
     """Yield rows as objects of JSON, one a line."""
-    columns, rows = _with(columns, rows, _stamp(columns, stamp))
-    columns = distinct(columns)
-    for row in rows:
-        yield _object(columns, row) + "\n"
+    for each in _objects(*_with(columns, rows, _stamp(columns, stamp))):
+        yield json.dumps(each, ensure_ascii=False) + "\n"
 
 
 def render_csv(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
@@ -120,9 +130,8 @@ def _with(
     return (*columns, *more), ((*row, *more.values()) for row in rows) if more else rows
 
 
-def _render_objects(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
-    columns = distinct(columns)
-    yield from _list(_object(columns, row) for row in rows)
+def _render_rows(rows: Iterable[dict[str, object]]) -> Iterator[str]:
+    yield from _list(json.dumps(each, ensure_ascii=False) for each in rows)
     yield "\n"
 
 
@@ -146,8 +155,10 @@ def _list(items: Iterable[str]) -> Iterator[str]:
     yield "[]" if before == "[\n" else "\n]"
 
 
-def _object(columns: Sequence[str], row: Row) -> str:
-    return json.dumps(dict(zip(columns, map(json_value, row), strict=True)), ensure_ascii=False)
+def _objects(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[dict[str, object]]:
+    """Yield rows as objects of JSON; columns of one name are told apart."""
+    columns = distinct(columns)
+    return (dict(zip(columns, map(json_value, row), strict=True)) for row in rows)
 
 
 def plain_text(value: object) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -18,7 +17,9 @@ from aclkit.audit.findings.baseline import (
     render_baseline,
     render_mute,
 )
-from aclkit.audit.reports.findings_answer import Findings, explanation, findings_answer
+from aclkit.audit.findings.registry import check_kinds
+from aclkit.audit.reports.findings_answer import explanation, findings_answer
+from aclkit.audit.reports.findings_read import notes_on_audit, read_findings, read_judged
 from aclkit.cli.baseline_options import (
     baseline_options,
     fail_on_option,
@@ -27,18 +28,13 @@ from aclkit.cli.baseline_options import (
     tell_mutes,
 )
 from aclkit.cli.completion import complete_finding
-from aclkit.cli.context import Context, Opened, format_option, tell_state
+from aclkit.cli.context import Context, format_option, tell_state
 from aclkit.cli.help import Group
-from aclkit.cli.kind_names import check_kinds
-from aclkit.cli.output import tell, write_lines
+from aclkit.cli.output import tell, tell_all, write_lines
 from aclkit.errors import UsageError
-from aclkit.model.findings import SEVERITIES, Finding, up_to
-from aclkit.questions.query.first_seen import first_seen
+from aclkit.model.findings import SEVERITIES, up_to
 from aclkit.runtime.atomic_file import write_atomically
 from aclkit.runtime.safe_read import read_text
-from aclkit.warehouse.acls_in_force import acls_in_force
-from aclkit.warehouse.codecs import finding_of, finding_sql
-from aclkit.warehouse.sql import fetch
 
 FINDINGS_EXIT: Final = 1
 
@@ -107,27 +103,24 @@ def audit(
         write_lines(lay_out(explanation(explained), context.layout), sys.stdout)
         return
     baseline, mutes = read_baseline(chosen["baseline"]), read_mutes(chosen["mutes"])
-    with context.open() as opened:
-        wanted = up_to(severity) if severity else SEVERITIES
-        findings = [f for f in _read(opened, kinds) if f.severity in wanted]
-        seen = first_seen(opened.tables, opened.cluster_id, findings)
-        ids = sorted({each for finding in findings for each in finding.acl_ids})
-        acls = {a.acl_id: a for a in acls_in_force(opened.tables, opened.run, ids).values()}
-    tell_state(opened.published, opened.run)
-    if opened.run.job != "run":
-        tell(_HALF)
-    if baseline_file is not None:
-        write_atomically(baseline_file, render_baseline(findings, opened.cluster_id, seen))
-        tell(f"Wrote {baseline_file}.")
+    wanted = up_to(severity) if severity else SEVERITIES
     known = {
         name: item
         for name, item in baseline.items()
         if (not kinds or item.finding in kinds) and item.severity in wanted
     }
     today = datetime.now(UTC).date()
-    judged = classify(findings, known, mutes, today)
-    has_states = bool(chosen["baseline"] or mutes)
-    found = Findings(judged=judged, first_seen=seen, acls=acls, has_states=has_states, kinds=kinds)
+    with context.open() as opened:
+        findings = read_findings(opened.where, kinds, wanted)
+        judged = classify(findings, known, mutes, today)
+        has_states = bool(chosen["baseline"] or mutes)
+        found = read_judged(opened.where, opened.run, judged, has_states=has_states, kinds=kinds)
+    tell_state(opened.published, opened.run)
+    tell_all(notes_on_audit(opened.run))
+    if baseline_file is not None:
+        text = render_baseline(findings, opened.cluster_id, found.first_seen)
+        write_atomically(baseline_file, text)
+        tell(f"Wrote {baseline_file}.")
     context.write(findings_answer(found))
     tell_mutes(judged, [] if kinds or severity else mutes, today)
     if baseline_file is None and fails(judged, up_to(chosen["fail_on"])):
@@ -164,7 +157,8 @@ def accept(
         if mute.fingerprint == fingerprint and mute.until >= today:
             raise UsageError(f"{file} already accepts {fingerprint} until {mute.until}.")
     with context.open() as opened:
-        found = next((f for f in _read(opened, ()) if f.fingerprint == fingerprint), None)
+        findings = read_findings(opened.where)
+    found = next((f for f in findings if f.fingerprint == fingerprint), None)
     if found is None:
         raise UsageError(
             f"No finding in force has the fingerprint {fingerprint!r}. "
@@ -190,21 +184,3 @@ def _day(text: str) -> date:
     if day < datetime.now(UTC).date():
         raise UsageError(f"--until {text} is in the past.")
     return day
-
-
-_HALF: Final = (
-    "These decisions are of materialize, which finds only how ACLs are read. "
-    "For all findings: aclkit run"
-)
-
-
-def _read(opened: Opened, kinds: Sequence[str]) -> list[Finding]:
-    """Read the findings in force, of some kinds only if any are given."""
-    found = fetch(opened.tables, _FINDINGS, [opened.cluster_id, len(kinds), list(kinds)])
-    return list(map(finding_of, found))
-
-
-_FINDINGS: Final = finding_sql(
-    "FROM finding_current WHERE cluster_id = ? "
-    "AND (? = 0 OR finding IN (SELECT unnest(CAST(? AS VARCHAR[]))))"
-)

@@ -12,7 +12,7 @@ import click
 from aclkit.cli.completion import complete_can, complete_request, complete_resource
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
-from aclkit.cli.options import flag, gathered, option, parse_time, together
+from aclkit.cli.options import flag, gathered, option, together
 from aclkit.cli.output import tell
 from aclkit.cli.questions import principal_argument, question_options, taken_principal, tell_unknown
 from aclkit.cli.suggestions import (
@@ -22,6 +22,7 @@ from aclkit.cli.suggestions import (
     possible_resource,
 )
 from aclkit.errors import UsageError
+from aclkit.model.moment import parse_time
 from aclkit.model.operation import parse_operation
 from aclkit.model.resource import Resource
 from aclkit.questions.query.as_of import PAST

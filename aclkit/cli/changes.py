@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Collection, Sequence
 
 import click
 import duckdb
 
-from aclkit.audit.reports.changes_answer import ChangedCell, RunChange, cells_answer, changes_answer
-from aclkit.audit.reports.gather_past import read_changes, read_names
+from aclkit.audit.reports.changes_answer import ChangedCell, cells_answer
+from aclkit.audit.reports.changes_read import read_run_changes
 from aclkit.cli.context import Context, format_option, tell_state
 from aclkit.cli.help import command
-from aclkit.cli.options import option, parse_moment
-from aclkit.cli.output import tell
+from aclkit.cli.options import option
+from aclkit.cli.output import tell_all
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
-from aclkit.questions.query.run_order import in_order
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
-from aclkit.warehouse.job_run import MATERIALIZING, PublishedRun
-from aclkit.warehouse.published import Published
+from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.sql import fetch
 
 
@@ -45,96 +42,19 @@ def changes(context: Context, since: str | None, *, cells: bool) -> None:
     came or gone. With --since, all runs after a run number or a time are shown; runs without
     changes have no line.
     """
+    if cells and since is not None:
+        raise UsageError("--cells is about the last run only. Leave out --since.")
     with context.open() as opened:
-        published, newest = opened.published, opened.run
-        after = None if since is None else _last_until(published, since)
-        runs = _runs(published, opened.cluster_id, after)
-        if cells and since is not None:
-            raise UsageError("--cells is about the last run only. Leave out --since.")
-        tell_state(published, newest)
-        if since is not None and not runs:
-            tell("No run has made decisions since then.")
+        newest = opened.run
+        notes: Sequence[str] = ()
         if cells:
             answer = cells_answer(_cells(opened.tables, newest))
         else:
-            found = [each for run in runs for each in _changes(opened.tables, run)]
-            answer = changes_answer(found, _since(published, runs, since))
+            read = read_run_changes(opened.where, since)
+            answer, notes = read.answer, read.notes
+        tell_state(opened.published, newest)
+    tell_all(notes)
     context.write(answer)
-    if after is not None and (gone := _last_gone(published, after)) is not None:
-        tell(
-            f"Runs up to {gone} are not all kept any more (aclkit maintain). The changes of "
-            "deleted runs are missing."
-        )
-
-
-def _since(published: Published, runs: Sequence[PublishedRun], since: str | None) -> str:
-    """Write since when changes are shown."""
-    if since is not None:
-        return since if not since.isdigit() else f"run {since}"
-    numbers = [run.run_number for run in published.runs if run.run_number < runs[-1].run_number]
-    return f"run {max(numbers)}" if runs and numbers else "the first run"
-
-
-def _last_until(published: Published, since: str) -> int:
-    """Return the number of the newest run up to a run or a time; -1 where none is that old.
-
-    Raises:
-        UsageError: ``since`` is neither the number of a run nor a time.
-    """
-    try:
-        moment = parse_moment(since)
-    except UsageError:
-        raise UsageError(
-            f"Invalid --since {since!r}. Pass the number of a run, or a time such as "
-            "2026-11-21T10:00:00Z."
-        ) from None
-    newest, runs = published.run.run_number, published.runs
-    if isinstance(moment, datetime):
-        # In their order: a clock may have been ahead.
-        ended = zip(runs, in_order([run.ended for run in runs]), strict=True)
-        return max((run.run_number for run, time in ended if time <= moment), default=-1)
-    if moment > newest:
-        raise UsageError(f"Run {moment} does not exist. The newest is {newest}.")
-    return moment
-
-
-def _runs(published: Published, cluster_id: str, after: int | None) -> list[PublishedRun]:
-    """Return the runs that made decisions, the newest first: the last, or all after a run."""
-    decided = [
-        run
-        for run in reversed(published.standing if after is None else published.runs)
-        if run.cluster_id == cluster_id
-        and run.job in MATERIALIZING
-        and run.counts.get("decided_in_run", run.run_number) == run.run_number
-    ]
-    return decided[:1] if after is None else [r for r in decided if r.run_number > after]
-
-
-def _last_gone(published: Published, after: int) -> int | None:
-    """Return the newest run after another that is not kept, None where all are."""
-    numbers = {run.run_number for run in published.runs}
-    behind = range(published.run.run_number, after, -1)
-    return next((number for number in behind if number not in numbers), None)
-
-
-def _changes(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> Iterator[RunChange]:
-    """Yield the changes of a run, the largest first, with each ACL that caused one; then names."""
-    found, number = read_changes(connection, run)
-    if number > len(found):
-        tell(
-            f"Run {run.run_number}: showing the {len(found):,} largest of {number:,} changes. "
-            "All are in the table access_change."
-        )
-    for change in found:
-        yield from (RunChange(run, change, cause) for cause in change.causes or [None])
-    for names in read_names(connection, run):
-        if names.number > len(names.names):
-            tell(
-                f"Run {run.run_number}: showing the first {len(names.names):,} of "
-                f"{names.number:,} names that are {'new' if names.is_new else 'gone'}. "
-                "All are in the table access_change."
-            )
-        yield from (RunChange(run, name, None) for name in names.names)
 
 
 def _cells(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> list[ChangedCell]:

@@ -16,7 +16,7 @@ from aclkit.answer.document import Answer
 from aclkit.answer.render import FORMATS, PROGRAMS, TABLE, Form, is_rows, render
 from aclkit.answer.text import Layout
 from aclkit.cli.discover_warehouse import find, none_named
-from aclkit.cli.options import F, age_words, option, together
+from aclkit.cli.options import F, option, together
 from aclkit.cli.output import deliver, layout_of, tell, tell_all
 from aclkit.errors import UsageError
 from aclkit.runtime.storage_settings import storage_said
@@ -171,11 +171,8 @@ class Context:
         """Print the age of an answer on stderr: for people always, for programs if it is old."""
         most = self.max_age or timedelta(days=1)
         for each in dict.fromkeys(self.standing):
-            if each.is_older(most):
-                tell(
-                    f"warning: {each}: older than {age_words(most)}, so what changed since is "
-                    "missing. Next: aclkit run"
-                )
+            if warning := each.warning(most):
+                tell(f"warning: {warning}")
             elif self.output_format not in PROGRAMS:
                 tell(str(each))
 

@@ -7,10 +7,8 @@ import click
 from aclkit.cli.context import Context, format_option, tell_state
 from aclkit.cli.help import command
 from aclkit.cli.options import option
-from aclkit.errors import UsageError
-from aclkit.questions.denials.answer import denials_answer
-from aclkit.questions.denials.causes import PROBLEMS
-from aclkit.questions.denials.read import ACCESS_DAY, NEEDED, read_denials
+from aclkit.questions.denials.answer import Selection, selected_denials
+from aclkit.questions.denials.read import NEEDED, read_denials, require_log
 
 
 @command("denials")
@@ -35,19 +33,7 @@ def denials(context: Context, min_lines: int, *, only_new: bool, is_all: bool) -
     out: --all shows these, and what is allowed by now.
     """
     with context.open(NEEDED) as opened:
-        if ACCESS_DAY not in opened.published.run.table_versions:
-            raise UsageError(
-                "No authorizer log has been read yet. Next: aclkit usage --authorizer-log PATH"
-            )
+        require_log(opened.published)
         tell_state(opened.published, opened.run)
         found = read_denials(opened.tables, opened.run)
-    shown = [
-        each
-        for each in found
-        if (is_all or each.cause in PROBLEMS)
-        and each.refused.lines >= min_lines
-        and (each.refused.is_new or not only_new)
-    ]
-    hidden = len([each for each in found if each.cause not in PROBLEMS])
-    notes = [f"--all shows {hidden:,} more: listings, or allowed by now."] if hidden else []
-    context.write(denials_answer(shown, [] if is_all else notes))
+    context.write(selected_denials(found, Selection(only_new, is_all, min_lines)))

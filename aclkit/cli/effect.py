@@ -13,10 +13,11 @@ import click
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, format_option, retired_engine_option
 from aclkit.cli.help import command
-from aclkit.cli.options import gathered, option, parse_moment, together
+from aclkit.cli.options import gathered, option, together
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.side_by_side import Other, other_options, write_side_by_side
 from aclkit.errors import UsageError
+from aclkit.model.moment import parse_moment
 from aclkit.questions.preview.answer import preview_answer
 from aclkit.questions.preview.globs import first_glob_note
 from aclkit.questions.preview.preview import preview as preview_change

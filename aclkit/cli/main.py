@@ -47,12 +47,12 @@ _SECTIONS: Final[Sections] = {
         "Change": "changes diff preview prove desired acls",
         "Audit": "audit assert tidy remedy usage narrow denials verify",
         "Run": "demo init doctor run replay materialize maintain jars completion help",
-        "Share": "report serve alert export",
+        "Share": "report serve mcp alert export",
     }.items()
 }
 _SELDOM: Final = frozenset([
     "show", "prove", "desired", "acls", "verify", "doctor", "replay", "materialize", "maintain",
-    "narrow", "jars", "completion", "help", "alert", "export",
+    "narrow", "jars", "completion", "help", "mcp", "alert", "export",
 ])  # fmt: skip
 """Commands that ``-h`` only names."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from aclkit.errors import UsageError
-from aclkit.model.facts import in_utc
 from aclkit.pipeline.plan import DECIDE_WITH
 from aclkit.pipeline.sources.source_kinds import kinds_words
 
@@ -104,51 +103,6 @@ def parse_age(text: str) -> timedelta:
 _UNITS = {
     "m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)
 }  # fmt: skip
-
-
-def age_words(age: timedelta) -> str:
-    """Write how long something is.
-
-    >>> age_words(timedelta(days=1)), age_words(timedelta(hours=36))
-    ('1 day', '36 hours')
-    """
-    for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
-        number = age.total_seconds() / size
-        if number >= 1 and number == int(number):
-            return f"{int(number):,} {word}{'s' * (number != 1)}"
-    return f"{age.total_seconds() / 60:g} minutes"
-
-
-def parse_time(text: str) -> datetime:
-    """Read an ISO 8601 time; without a zone it is UTC.
-
-    Raises:
-        UsageError: it is no such time.
-    """
-    try:
-        return in_utc(datetime.fromisoformat(text))
-    # In UTC it may lie beyond the years that Python knows.
-    except (ValueError, OverflowError):
-        raise UsageError(
-            f"Invalid time {text!r}. Pass ISO 8601, such as 2026-11-21T10:00:00Z."
-        ) from None
-
-
-def parse_moment(text: str) -> int | datetime:
-    """Read an offset of the log or a time.
-
-    Raises:
-        UsageError: it is neither.
-    """
-    if text.isascii() and text.isdigit() and len(text) <= _DIGITS:
-        return int(text)
-    try:
-        return parse_time(text)
-    except UsageError as error:
-        raise UsageError(f"{error.args[0].removesuffix('.')}, or a log offset.") from None
-
-
-_DIGITS = 19
 
 
 def timeout_option(

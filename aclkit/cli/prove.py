@@ -26,13 +26,7 @@ from aclkit.questions.preview.state import Change
 from aclkit.questions.prove.answer import answers_answer, comparison_answer
 from aclkit.questions.prove.claim import HOLDS, NO_LESS, NO_MORE, SAME, hold_sides
 from aclkit.questions.prove.never import hold_assertions
-from aclkit.questions.prove.proof_settings import (
-    RECORDS,
-    ReadSide,
-    caveats,
-    first_glob_notes,
-    read_alike,
-)
+from aclkit.questions.prove.proof_settings import ReadSide, notes_of, read_alike
 from aclkit.rules.names.question import Budget
 from aclkit.runtime.safe_read import read_text
 
@@ -165,7 +159,7 @@ def never(
     side = context.require_warehouse(to_write=False) if a is None else a
     sides = read_sides(context, [side], wanted)
     read = read_alike(sides, given_reading(chosen))
-    notes = _notes(read)
+    notes = notes_of(read)
     bounds = () if read[0].is_exact else (read[0].most, read[0].least)
     found = hold_assertions(assertions, read[0].rules, budget, bounds)
     answer = answers_answer(found, read, notes)
@@ -178,7 +172,7 @@ def _compare(context: Context, claim: str, texts: Sequence[str], chosen: Mapping
     chosen["gate"].forget_summary()
     sides = read_sides(context, texts, chosen["wanted"])
     read = read_alike(sides, given_reading(chosen), each_own=chosen["compare_settings"])
-    notes = _notes(read)
+    notes = notes_of(read)
     limit = None if chosen["is_all"] else chosen["limit"]
     found = hold_sides(claim, read[0], read[1], chosen["budget"], limit)
     answer = comparison_answer(found, read, notes, limit)
@@ -219,18 +213,6 @@ def _verdict(read: Sequence[ReadSide], chosen: Mapping[str, Any]) -> Verdict:
 def _clean(read: Sequence[ReadSide]) -> Callable[[str], str]:
     """Return what hides the sensitive values of both sides."""
     return masker([each for one in read for each in one.side.hidden])
-
-
-def _notes(read: Sequence[ReadSide]) -> list[str]:
-    sides = [each.side for each in read]
-    notes = [note for side in sides for note in side.notes]
-    notes += (
-        f"{side.path}: these records are replayed from an empty cluster. To see what they change "
-        "in a warehouse, use aclkit preview apply."
-        for side in sides
-        if side.form == RECORDS and any(other.own for other in sides)
-    )
-    return [*notes, *first_glob_notes(read), *caveats(read)]
 
 
 def _end(outcome: str) -> None:

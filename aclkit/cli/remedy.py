@@ -14,7 +14,7 @@ from aclkit.answer.render import FORMATS
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.baseline import classify
 from aclkit.audit.findings.read import audit_published, read_findings
-from aclkit.audit.findings.registry import find_all
+from aclkit.audit.findings.registry import check_kinds, find_all
 from aclkit.audit.findings.remedies import advice_of
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.baseline_options import baseline_options, read_baseline, read_mutes
@@ -23,7 +23,6 @@ from aclkit.cli.completion import complete_finding
 from aclkit.cli.context import Context, Opened, formats, tell_state
 from aclkit.cli.effect import Gate, write_effect
 from aclkit.cli.help import command
-from aclkit.cli.kind_names import check_kinds
 from aclkit.cli.options import FiniteRange, gathered, option, together
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError

@@ -16,13 +16,13 @@ from aclkit.cli.options import (
     decide_with_option,
     lock_timeout_option,
     option,
-    parse_time,
     picked,
     replay_options,
 )
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.session import late_session
 from aclkit.model.findings import Finding, sort_findings
+from aclkit.model.moment import parse_time
 from aclkit.pipeline.replay.forget import parse_forget
 from aclkit.pipeline.replay.history_plan import describe_spans
 from aclkit.pipeline.replay.imprint import imprint_of

@@ -15,7 +15,7 @@ import selectors
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Final, cast
@@ -45,13 +45,16 @@ class SqlQuestion:
     sockets: Sequence[int] = ()
 
 
-def answer(question: SqlQuestion, seconds: float) -> Generator[str]:
+def answer(
+    question: SqlQuestion, seconds: float, is_wanted: Callable[[], bool] = lambda: True
+) -> Generator[str]:
     """Yield the answer as text while it comes.
 
     Args:
         question: for DuckDB.
         seconds: how long it may take. The time in which the caller does not ask for more does not
             count: a pager may stay open.
+        is_wanted: whether anybody still waits; else the process is ended as if it took too long.
 
     Raises:
         AclkitError: there is no answer, or it ends early.
@@ -70,7 +73,7 @@ def answer(question: SqlQuestion, seconds: float) -> Generator[str]:
         told = b""
         while waiting.get_map():
             ready = waiting.select(min(deadline.left, _LONGEST_WAIT))
-            if deadline.is_over:
+            if deadline.is_over or not is_wanted():
                 raise too_long(seconds)
             for key, _ in ready:
                 found = os.read(key.fd, _CHUNK)
@@ -92,7 +95,8 @@ def too_long(seconds: float) -> UsageError:
 
 
 _CHUNK: Final = 65_536
-_LONGEST_WAIT: Final = 3_600.0
+_LONGEST_WAIT: Final = 0.5
+"""Seconds after which a thread that waits asks whether anybody still wants the answer."""
 
 
 @contextlib.contextmanager

@@ -10,13 +10,40 @@ import click
 from aclkit.cli.baseline_options import baseline_options
 from aclkit.cli.context import Context
 from aclkit.cli.help import command
-from aclkit.cli.options import option, picked, timeout_option
+from aclkit.cli.options import option, picked, timeout_option, together
 from aclkit.cli.output import tell
-from aclkit.errors import SurroundingsError
-from aclkit.runtime.environment import missing_package
+from aclkit.runtime.environment import missing_package, not_installed
 from aclkit.runtime.uri import is_loopback
 
 _PORT: Final = 8377
+
+
+door_options: Final = together(
+    option(
+        "--allow-host",
+        multiple=True,
+        metavar="NAME",
+        help="Another accepted host name, as a proxy passes it on. Repeatable.",
+    ),
+    option(
+        "--trusted-proxy",
+        multiple=True,
+        metavar="ADDRESS",
+        help="Address or network that can set --user-header. Repeatable.",
+    ),
+    option(
+        "--user-header",
+        default="X-Forwarded-User",
+        metavar="NAME",
+        help="Header with the user's name.",
+    ),
+    option(
+        "--token-file",
+        metavar="FILE",
+        help="File with the token, which is then not printed. Default: a new token.",
+    ),
+)
+"""Who may come in; ``Serving`` has them as fields."""
 
 
 @command("serve")
@@ -28,26 +55,7 @@ _PORT: Final = 8377
     metavar="N",
     help="Port; 0 picks a free one.",
 )
-@option(
-    "--allow-host",
-    multiple=True,
-    metavar="NAME",
-    help="Another accepted host name, as a proxy passes it on. Repeatable.",
-)
-@option(
-    "--trusted-proxy",
-    multiple=True,
-    metavar="ADDRESS",
-    help="Address or network that can set --user-header. Repeatable.",
-)
-@option(
-    "--user-header", default="X-Forwarded-User", metavar="NAME", help="Header with the user's name."
-)
-@option(
-    "--token-file",
-    metavar="FILE",
-    help="File with the token, which is then not printed. Default: a new token.",
-)
+@door_options
 @timeout_option("Time limit per question.", 10.0, most=3_600)
 @baseline_options
 @click.pass_obj
@@ -67,13 +75,11 @@ def serve(context: Context, /, timeout: float, **chosen: object) -> None:
     # Here, so that help and other commands do without these packages.
     try:
         from aclkit.audit.serve.answers import Answers
-        from aclkit.audit.serve.app import Limits
-        from aclkit.audit.serve.server import Serving, prepare
+        from aclkit.audit.serve.listening import Serving
+        from aclkit.audit.serve.server import prepare
+        from aclkit.audit.serve.workers import Limits
     except ModuleNotFoundError as error:
-        raise SurroundingsError(
-            f"aclkit serve needs {missing_package(error)}, which is not installed; "
-            "next: pip install 'aclkit[serve]'"
-        ) from None
+        raise not_installed("aclkit serve", missing_package(error), "serve") from None
     from aclkit.cli.report import judge_of
 
     warehouse, listen = context.asked_warehouse(), str(chosen["listen"])
@@ -83,11 +89,16 @@ def serve(context: Context, /, timeout: float, **chosen: object) -> None:
         Answers(judge_of(chosen), context.max_age or timedelta(days=1)),
         Limits(seconds=timeout),
     )
+    tell_plain_http(listen)
+    tell(f"serving {warehouse}, read-only; Ctrl-C ends it. Open:")
+    tell(prepared.address)
+    prepared.run()
+
+
+def tell_plain_http(listen: str) -> None:
+    """Warn where others than this machine reach an address."""
     if not is_loopback(listen):
         tell(
             f"warning: others than this machine reach {listen}, by plain HTTP: who listens reads "
             "the token and the answers; put a proxy with TLS in front: docs/serve.md"
         )
-    tell(f"serving {warehouse}, read-only; Ctrl-C ends it. Open:")
-    tell(prepared.address)
-    prepared.run()

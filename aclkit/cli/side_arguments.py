@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from aclkit.cli.context import Context
 from aclkit.cli.desired_options import DesiredOptions
-from aclkit.cli.options import parse_moment
 from aclkit.cli.output import tell_all
 from aclkit.cli.settings_options import given_settings, own_semantics
 from aclkit.errors import UsageError
 from aclkit.kafka.desired.documents import STDIN
+from aclkit.model.moment import parse_moment
 from aclkit.model.semantics import AUTO
 from aclkit.model.super_users import near_misses
 from aclkit.pipeline.sources import files

@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from aclkit.cli.context import Context
-from aclkit.cli.options import Text, gathered, option, parse_moment, together
+from aclkit.cli.options import Text, gathered, option, together
 from aclkit.errors import UsageError
+from aclkit.model.moment import parse_moment
 from aclkit.questions.clusters.answer import clusters_answer
 from aclkit.questions.clusters.compare import compare_clusters
 from aclkit.questions.clusters.mapped_acls import Maps, maps_of

@@ -7,10 +7,12 @@ pass would escape the escapes.
 from __future__ import annotations
 
 import re
+import sys
 from typing import Final
 
 _ESCAPE: Final = "\\u{"
 _PARTS: Final = re.compile(r"\\u\{|[^ -~]")
+_ESCAPED: Final = re.compile(r"\\u\{([0-9a-f]{1,6})\}")
 _BLANK: Final = frozenset(
     map(
         chr,
@@ -44,6 +46,20 @@ def visible(text: str) -> str:
     a\u{a}b CORP\bob \u{5c}u{a}
     """
     return _PARTS.sub(_escaped, text)
+
+
+def exact(text: str) -> str:
+    r"""Return the text that was made visible; what no letter has as its number stays as it is.
+
+    >>> exact(visible("a\nb")) == "a\nb", exact(r"CORP\bob")
+    (True, 'CORP\\bob')
+    """
+    return _ESCAPED.sub(_unescaped, text)
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    number = int(found[1], 16)
+    return chr(number) if number <= sys.maxunicode else found[0]
 
 
 def _escaped(found: re.Match[str]) -> str:

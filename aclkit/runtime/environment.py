@@ -75,8 +75,19 @@ def missing_package(error: ModuleNotFoundError) -> str:
 _PACKAGE_OF: Final = {"delta": "delta-spark", "kafka": "kafka-python", "py4j": "pyspark"}
 
 
-def not_installed(what: str, package: str) -> SurroundingsError:
-    """Return the error of something that needs a package which a slim install leaves out."""
+def not_installed(what: str, package: str, extra: str | None = None) -> SurroundingsError:
+    """Return the error of something that needs a package which a slim install leaves out.
+
+    Args:
+        what: needs it.
+        package: its name.
+        extra: of aclkit, which brings it; without one the whole of aclkit does.
+    """
+    if extra is not None:
+        return SurroundingsError(
+            f"{what} needs {package}, which is not installed. "
+            f"Install it: pip install 'aclkit[{extra}]'"
+        )
     return SurroundingsError(
         f"{what} needs {package}, which is not installed. Install aclkit with everything that "
         "it needs: pip install aclkit"

@@ -11,6 +11,7 @@ import duckdb
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from aclkit.errors import SurroundingsError, UsageError
+from aclkit.model.moment import age_words
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
 from aclkit.warehouse.damage import damaged
 from aclkit.warehouse.duck_beside import ask_files
@@ -101,6 +102,15 @@ class AsOf:
     def is_older(self, most: timedelta) -> bool:
         """Whether its sources were read longer ago than that; unknown times are not."""
         return self.time is not None and datetime.now(UTC) - self.time > most
+
+    def warning(self, most: timedelta) -> str | None:
+        """Write what an answer lacks if it is older than that; None if it is not."""
+        if not self.is_older(most):
+            return None
+        return (
+            f"{self}: older than {age_words(most)}, so what changed since is missing. "
+            "Next: aclkit run"
+        )
 
 
 DAY: Final = timedelta(days=1)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from click.testing import CliRunner
 
-from aclkit.audit.serve import server
+from aclkit.audit.serve import listening
 from aclkit.cli import cli
 from tests.questions.query import small_warehouse as small
 
@@ -26,12 +26,12 @@ def warehouse(tmp_path_factory):
 
 def test_without_the_extra_it_says_what_to_install(warehouse, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    monkeypatch.delitem(sys.modules, "aclkit.audit.serve.server", raising=False)
+    monkeypatch.delitem(sys.modules, "aclkit.audit.serve.listening", raising=False)
     result = CliRunner().invoke(cli, ["--warehouse", str(warehouse), "serve"])
     assert result.exit_code == 4
     assert result.stderr == (
-        "Error: aclkit serve needs uvicorn, which is not installed; "
-        "next: pip install 'aclkit[serve]'\n"
+        "Error: aclkit serve needs uvicorn, which is not installed. "
+        "Install it: pip install 'aclkit[serve]'\n"
     )
 
 
@@ -54,9 +54,9 @@ def test_what_makes_no_sense_ends_before_anything_is_served(warehouse, words, sa
 def test_it_serves_the_warehouse_of_the_folder_and_warns_of_plain_http(warehouse, monkeypatch):
     monkeypatch.chdir(warehouse.parent)
     monkeypatch.setattr(
-        server, "_listen", lambda _, port: socket.create_server(("127.0.0.1", port))
+        listening, "_listen", lambda _, port: socket.create_server(("127.0.0.1", port))
     )
-    monkeypatch.setattr(server.Prepared, "run", lambda at: at.listening.close())
+    monkeypatch.setattr(listening.Prepared, "run", lambda at: at.listening.close())
     env = {"ACLKIT_WAREHOUSE": None, "CI": None}
     result = CliRunner().invoke(cli, ["serve", "--port", "0", "--listen", "0.0.0.0"], env=env)
     assert result.exit_code == 0, result.stderr

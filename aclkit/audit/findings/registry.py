@@ -27,9 +27,11 @@ from aclkit.audit.findings import (
     too_much,
 )
 from aclkit.audit.findings.audit_input import AuditInput
+from aclkit.errors import UsageError
 from aclkit.model import log_findings
 from aclkit.model.acl import Acl
 from aclkit.model.findings import EVERY_NAME, Finding, Kind, merge_same
+from aclkit.model.phrases import most_like
 from aclkit.model.semantics import KIP_1042, Semantics
 
 Finder = Callable[[AuditInput], Iterable[Finding]]
@@ -111,3 +113,23 @@ def scope_words(kind: Kind) -> str:
     if kind.holds_for == EVERY_NAME:
         return "every possible name"
     return "known names: the topics, principals and other resources known to the run"
+
+
+def check_kinds(kinds: Iterable[str], *others: str) -> None:
+    """Refuse what is no kind of finding.
+
+    Args:
+        kinds: what was written.
+        others: words that are valid too.
+
+    Raises:
+        UsageError: a word is none.
+    """
+    known = (*KINDS, *others)
+    for kind in kinds:
+        if kind not in known:
+            near = most_like(kind, known)
+            meant = f" Did you mean {near}?" if near else ""
+            raise UsageError(
+                f"Unknown kind of finding {kind!r}.{meant} All kinds: docs/findings.md."
+            )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -20,21 +19,12 @@ from aclkit.audit.serve.clusters import cluster_rows
 from aclkit.audit.serve.middleware import AuthMiddleware
 from aclkit.audit.serve.page import Page, assets, href, render
 from aclkit.audit.serve.snapshot import LatestSnapshot, Reading, Snapshot
-from aclkit.audit.serve.workers import Workers
+from aclkit.audit.serve.workers import Limits, Workers
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
-from aclkit.warehouse.published import as_of, notes_on_state, resolve_cluster
+from aclkit.warehouse.published import as_of, notes_on_state
 
 LONGEST_FIELD: Final = 4_096
 MOST_FIELDS: Final = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What one request may take: seconds, and how many are at work and wait."""
-
-    seconds: float = 10.0
-    at_once: int = 4
-    waiting: int = 64
 
 
 def make_app(
@@ -56,9 +46,7 @@ class _Site:
         self, latest: LatestSnapshot, answers: Answers, cluster: str | None, limits: Limits
     ) -> None:
         self._latest, self._answers, self._cluster = latest, answers, cluster
-        self._workers = Workers(
-            at_once=limits.at_once, waiting=limits.waiting, seconds=limits.seconds
-        )
+        self._workers = Workers(limits)
 
     async def answer(self, handler: Handler, request: Request) -> Response:
         """Answer a question of an address."""
@@ -99,15 +87,12 @@ class _Site:
         try:
             asked = _fields(given)
             wanted = asked.get("cluster") or self._cluster
-            if self._cluster is not None and {wanted, asked.get("with") or wanted} != {
-                self._cluster
-            }:
+            if self._cluster is not None and (asked.get("with") or wanted) != self._cluster:
                 # Of others nothing is told where one is served.
                 raise UsageError(f"This server has only cluster {self._cluster}.")
             if path == "/" and wanted is None and len(snapshot.published.clusters) > 1:
                 return self._all_clusters(snapshot, tables)
-            cluster_id = resolve_cluster(snapshot.published, wanted)
-            reading = Reading.of(snapshot, tables, cluster_id)
+            reading = Reading.chosen(snapshot, tables, wanted, self._cluster)
             page = handler(self._answers, reading, asked)
         except UsageError as error:
             several = self._cluster is None and len(snapshot.published.clusters) > 1

@@ -18,6 +18,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from aclkit.errors import UsageError
+from aclkit.model.phrases import listed
 
 Network = IPv4Network | IPv6Network
 
@@ -25,6 +26,41 @@ LARGEST_POST: Final = 65_536
 READING: Final = ("GET", "HEAD")
 LEAST_TOKEN: Final = 32
 TOKEN_LETTERS: Final = frozenset(f"{string.ascii_letters}{string.digits}-_")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posts:
+    """What a server is asked by POST, and how the asker is known.
+
+    Attributes:
+        kind: the media type of a body, and ``name`` what bodies are called.
+        reading: methods that are answered in addition to POST.
+        from_pages: who posts is a page of this server, so a browser names it; otherwise it is a
+            program, which has no page, and the token is in a header of each request.
+        advice: what somebody without the token does.
+    """
+
+    kind: str
+    name: str
+    reading: tuple[str, ...]
+    from_pages: bool
+    advice: str
+
+
+FORMS: Final = Posts(
+    kind="application/x-www-form-urlencoded",
+    name="Forms",
+    reading=READING,
+    from_pages=True,
+    advice="Open the address that aclkit serve printed when it started.",
+)
+MESSAGES: Final = Posts(
+    kind="application/json",
+    name="Messages",
+    reading=(),
+    from_pages=False,
+    advice="Send the token of aclkit mcp as the header Authorization: Bearer TOKEN.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +88,7 @@ class Auth:
         token: what the asker must know.
         hosts: the names (with the port, where it is not the scheme's) that are served.
         cookie: the cookie's name; cookies know no port, so that it holds one.
+        posts: what is asked; programs have no cookie.
         proxies: addresses whose ``user_header`` is believed.
         user_header: in lower case.
     """
@@ -61,6 +98,7 @@ class Auth:
     cookie: str
     proxies: Sequence[Network] = ()
     user_header: str = "x-forwarded-user"
+    posts: Posts = FORMS
 
     @property
     def session(self) -> str:
@@ -71,14 +109,16 @@ class Auth:
         """Return why a request is refused whoever asks."""
         host = asked.headers.get("host", "").lower()
         if host not in self.hosts:
-            return Refusal(421, "Unknown host name. Start aclkit serve with --allow-host NAME.")
-        if asked.method in READING:
+            return Refusal(421, "Unknown host name. Start aclkit with --allow-host NAME.")
+        posts = self.posts
+        if asked.method in posts.reading:
             return None
         if asked.method != "POST":
-            return Refusal(405, "Only GET, HEAD and POST are supported.")
-        if not _is_own(asked.headers, host):
-            return Refusal(403, "Forms are accepted only from this server's own pages.")
-        return _unfit_body(asked.headers)
+            known = listed([*posts.reading, "POST"])
+            return Refusal(405, f"Only {known} {'are' if posts.reading else 'is'} supported.")
+        if not _is_own(asked.headers, host, is_named=posts.from_pages):
+            return Refusal(403, f"{posts.name} are accepted only from this server's own pages.")
+        return _unfit_body(asked.headers, posts)
 
     def knows(self, token: str) -> bool:
         """Whether this is the token; how long it takes tells nothing."""
@@ -105,6 +145,8 @@ class Auth:
         return asked.headers.get(self.user_header) if has_token or not address.is_loopback else None
 
     def _has_cookie(self, asked: RequestHead) -> bool:
+        if not self.posts.from_pages:
+            return False
         try:
             found = SimpleCookie(asked.headers.get("cookie", "")).get(self.cookie)
         except CookieError:
@@ -117,11 +159,14 @@ class Auth:
         return scheme.lower() == "bearer" and self.knows(token)
 
 
-def _is_own(headers: Mapping[str, str], host: str) -> bool:
-    """Whether a form comes from a page of this server, by both headers where there are both."""
+def _is_own(headers: Mapping[str, str], host: str, *, is_named: bool) -> bool:
+    """Whether a body comes from a page of this server, by both headers where there are both.
+
+    Without them no browser sent it: that is refused where a page must be named.
+    """
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     if origin is None and site is None:
-        return False
+        return not is_named
     try:
         same = origin is None or urlsplit(origin).netloc.lower() == host
     except ValueError:
@@ -129,15 +174,15 @@ def _is_own(headers: Mapping[str, str], host: str) -> bool:
     return same and site in (None, "same-origin")
 
 
-def _unfit_body(headers: Mapping[str, str]) -> Refusal | None:
+def _unfit_body(headers: Mapping[str, str], posts: Posts) -> Refusal | None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     length = headers.get("content-length", "")
-    if kind != "application/x-www-form-urlencoded":
-        return Refusal(415, "Forms must be application/x-www-form-urlencoded.")
+    if kind != posts.kind:
+        return Refusal(415, f"{posts.name} must be {posts.kind}.")
     if not (length.isascii() and length.isdigit()):
-        return Refusal(411, "Forms need a Content-Length header.")
+        return Refusal(411, f"{posts.name} need a Content-Length header.")
     if len(length) > len(str(LARGEST_POST)) or int(length) > LARGEST_POST:
-        return Refusal(413, f"Forms are limited to {LARGEST_POST:,} bytes.")
+        return Refusal(413, f"{posts.name} are limited to {LARGEST_POST:,} bytes.")
     return None
 
 

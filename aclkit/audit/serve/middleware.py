@@ -79,10 +79,12 @@ class AuthMiddleware:
             return _refused(Refusal(414, f"Addresses are limited to {LONGEST_QUERY:,} characters."))
         given = parse_qsl(query.decode("ascii", "replace"), keep_blank_values=True)
         tokens = [value for name, value in given if name == ENTRY]
-        if tokens and head.method in READING:
+        if tokens and head.method in READING and self._door.posts.from_pages:
             return self._exchange(request, tokens, [p for p in given if p[0] != ENTRY])
         if user is None:
-            return _refused(Refusal(401, f"The token is missing. {_OPEN}"))
+            return _refused(
+                Refusal(401, f"The token is missing or wrong. {self._door.posts.advice}")
+            )
         return None
 
     def _exchange(
@@ -90,7 +92,7 @@ class AuthMiddleware:
     ) -> Response:
         """Give a cookie for the token, and lead to the address without it."""
         if len(tokens) != 1 or not self._door.knows(tokens[0]):
-            return _refused(Refusal(403, f"Wrong token. {_OPEN}"))
+            return _refused(Refusal(403, f"Wrong token. {self._door.posts.advice}"))
         # Two slashes at the beginning would lead to another server.
         place = "/" + quote(request.scope["path"].lstrip("/\\"))
         response = RedirectResponse(f"{place}?{urlencode(rest)}" if rest else place, 303)
@@ -98,9 +100,6 @@ class AuthMiddleware:
         cookie["path"], cookie["httponly"], cookie["samesite"] = "/", True, "Strict"
         response.headers["Set-Cookie"] = cookie.OutputString()
         return response
-
-
-_OPEN: Final = "Open the address that aclkit serve printed when it started."
 
 
 def head_of(request: Request) -> RequestHead:

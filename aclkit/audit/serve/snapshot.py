@@ -16,12 +16,17 @@ from typing import Any, Final, TypeVar
 
 import duckdb
 
-from aclkit.errors import SurroundingsError
+from aclkit.errors import SurroundingsError, UsageError
 from aclkit.questions.query.decisions import Where
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
 from aclkit.warehouse.location import Location
-from aclkit.warehouse.published import Published, deciding_run, open_warehouse
+from aclkit.warehouse.published import (
+    Published,
+    deciding_run,
+    open_warehouse,
+    resolve_cluster,
+)
 from aclkit.warehouse.reader import Answer, Tables
 from aclkit.warehouse.storage import newest_version
 
@@ -144,6 +149,25 @@ class Reading:
         """Read by a cursor what is not remembered."""
         return cls(snapshot, CachedTables(cursor, snapshot.memory), cluster_id)
 
+    @classmethod
+    def chosen(
+        cls,
+        snapshot: Snapshot,
+        cursor: duckdb.DuckDBPyConnection,
+        wanted: str | None,
+        only: str | None,
+    ) -> Reading:
+        """Read the cluster that is asked for: ``only`` is the one that is served, if one is named.
+
+        Raises:
+            UsageError: there is no such cluster, it is not served, or several are there.
+        """
+        wanted = wanted or only
+        if only not in (None, wanted):
+            # Of others nothing is told where one is served.
+            raise UsageError(f"This server has only cluster {only}.")
+        return cls.of(snapshot, cursor, resolve_cluster(snapshot.published, wanted))
+
     @property
     def published(self) -> Published:
         """The warehouse."""
@@ -189,6 +213,19 @@ class LatestSnapshot:
             finally:
                 self._lock.release()
         return self._snapshot
+
+
+def open_latest(warehouse: str, cluster: str | None) -> LatestSnapshot:
+    """Open the newest run; ``cluster`` is the only one that is served, if one is named.
+
+    Raises:
+        UsageError: nothing is published, or there is no such cluster.
+        SurroundingsError: it cannot be read.
+    """
+    latest = LatestSnapshot(warehouse)
+    if cluster is not None:
+        resolve_cluster(latest.snapshot().published, cluster)
+    return latest
 
 
 def _open(warehouse: str) -> Snapshot:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Generic, TypeVar
 
@@ -28,14 +30,23 @@ class TooLongError(SurroundingsError):
     """A question takes longer than one may."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one request may take: seconds, and how many are at work and wait."""
+
+    seconds: float = 10.0
+    at_once: int = 4
+    waiting: int = 64
+
+
 class Workers:
     """A number of threads at once, a number of requests that wait, and a time for each."""
 
-    def __init__(self, *, at_once: int, waiting: int, seconds: float) -> None:
+    def __init__(self, limits: Limits) -> None:
         """Set the limits; nothing is started yet."""
-        self._slots = asyncio.Semaphore(at_once)
-        self._most, self._inside = at_once + waiting, 0
-        self._seconds = seconds
+        self._slots = asyncio.Semaphore(limits.at_once)
+        self._most, self._inside = limits.at_once + limits.waiting, 0
+        self._seconds = limits.seconds
 
     async def run(
         self,
@@ -126,7 +137,9 @@ class _Job(Generic[_Result]):
     ) -> bool:
         """Tell the error, where there is one."""
         if error is not None:
-            self._loop.call_soon_threadsafe(self._fail, error)
+            # A loop that is closed has nobody left who waits.
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._fail, error)
         return True
 
     def _succeed(self, made: _Result) -> None:

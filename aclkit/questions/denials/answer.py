@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -39,6 +40,44 @@ _HEADINGS: Final = {
     ALLOWED_NOW: "Allowed by now",
 }
 _MOST_HOSTS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which refused accesses are shown.
+
+    Attributes:
+        only_new: only what the last ``usage`` run saw first.
+        is_all: also listings, and what is allowed by now.
+        least: the fewest lines of the log.
+    """
+
+    only_new: bool = False
+    is_all: bool = False
+    least: int = 1
+
+    def holds(self, denial: Denial) -> bool:
+        """Whether one is shown."""
+        refused = denial.refused
+        return (
+            (self.is_all or denial.cause in PROBLEMS)
+            and refused.lines >= self.least
+            and (refused.is_new or not self.only_new)
+        )
+
+
+def selected_denials(denials: Sequence[Denial], selection: Selection, way: str = "--all") -> Answer:
+    """Return the answer with some of all refused accesses; a note counts the kinds left out.
+
+    Args:
+        denials: all of them.
+        selection: which are shown.
+        way: what shows those left out.
+    """
+    hidden = sum(each.cause not in PROBLEMS for each in denials)
+    note = f"{way} shows {hidden:,} more: listings, or allowed by now."
+    shown = list(filter(selection.holds, denials))
+    return denials_answer(shown, [note] if hidden and not selection.is_all else [])
 
 
 def denials_answer(denials: Sequence[Denial], notes: Sequence[str]) -> Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from aclkit.errors import UsageError
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.questions.denials.causes import CAUSES, Denial, Facts, Refused, explain_denial
@@ -12,7 +13,7 @@ from aclkit.questions.query.lifetimes import lifetime_of, lifetime_sql
 from aclkit.rules.decide.index import AclIndex
 from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.published import run_settings
+from aclkit.warehouse.published import Published, run_settings
 from aclkit.warehouse.reader import Tables, read_written
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.store import Store
@@ -24,6 +25,18 @@ NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
     name: {} for name in (ACCESS_DAY, "acl_history", "resource", "broker")
 }
 """The tables that are asked, see ``duck.connect``."""
+
+
+def require_log(published: Published) -> None:
+    """Refuse a warehouse to which no authorizer log was ever read.
+
+    Raises:
+        UsageError: none was.
+    """
+    if ACCESS_DAY not in published.run.table_versions:
+        raise UsageError(
+            "No authorizer log has been read yet. Next: aclkit usage --authorizer-log PATH"
+        )
 
 
 def denials_of_run(store: Store, decided: PublishedRun) -> list[Denial]:

@@ -222,6 +222,19 @@ def first_glob_notes(read: Sequence[ReadSide]) -> list[str]:
     return [note] if note else []
 
 
+def notes_of(read: Sequence[ReadSide]) -> list[str]:
+    """Return what a reader of a proof must know about its sides."""
+    sides = [each.side for each in read]
+    notes = [note for side in sides for note in side.notes]
+    notes += (
+        f"{side.path}: these records are replayed from an empty cluster. To see what they change "
+        "in a warehouse, use aclkit preview apply."
+        for side in sides
+        if side.form == RECORDS and any(other.own for other in sides)
+    )
+    return [*notes, *first_glob_notes(read), *caveats(read)]
+
+
 def caveats(read: Sequence[ReadSide]) -> list[str]:
     """Return what a proof lacks where the brokers' settings of one side are unknown."""
     unknown = frozenset[str]().union(*(each.reading.settings.unknown for each in read))

@@ -14,8 +14,9 @@ from re import sub
 from urllib.parse import urlencode, urlsplit
 
 from aclkit.audit.serve.answers import Answers
-from aclkit.audit.serve.app import Limits
-from aclkit.audit.serve.server import Serving, prepare
+from aclkit.audit.serve.listening import Serving
+from aclkit.audit.serve.server import prepare
+from aclkit.audit.serve.workers import Limits
 
 SECONDS = 60
 

@@ -11,8 +11,9 @@ from urllib.parse import quote
 
 import pytest
 
-from aclkit.audit.serve.app import LONGEST_FIELD, Limits
+from aclkit.audit.serve.app import LONGEST_FIELD
 from aclkit.audit.serve.middleware import LONGEST_QUERY
+from aclkit.audit.serve.workers import Limits
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.resource import Resource
 from aclkit.model.visible import visible

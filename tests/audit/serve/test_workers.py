@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from aclkit.audit.serve.workers import BusyError, Workers
+from aclkit.audit.serve.workers import BusyError, Limits, Workers
 
 
 class Snapshot:
@@ -29,7 +29,7 @@ def test_a_slot_is_free_again_where_no_thread_can_start(monkeypatch):
         raise RuntimeError("can't start new thread")
 
     async def many():
-        workers = Workers(at_once=1, waiting=0, seconds=5)
+        workers = Workers(Limits(at_once=1, waiting=0, seconds=5))
         with monkeypatch.context() as patched:
             patched.setattr(threading.Thread, "start", refused)
             for _ in range(3):
@@ -42,7 +42,7 @@ def test_a_slot_is_free_again_where_no_thread_can_start(monkeypatch):
 
 def test_a_place_is_free_again_where_nobody_waits_for_a_slot_any_more():
     async def many():
-        workers = Workers(at_once=1, waiting=1, seconds=30)
+        workers = Workers(Limits(at_once=1, waiting=1, seconds=30))
         over = threading.Event()
         first = asyncio.create_task(ask(workers, lambda *_: over.wait(30)))
         await asyncio.sleep(0.05)
