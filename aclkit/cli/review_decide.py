@@ -107,6 +107,7 @@ def _open_items(
 @click.pass_obj
 def export_sheet(
     context: Context,
+    /,
     owner: str | None,
     output: str | None,
     review: str | None,

@@ -185,6 +185,7 @@ def list_reviews(context: Context, reviews: str | None) -> None:
 @click.pass_obj
 def show_items(
     context: Context,
+    /,
     review: str | None,
     owner: str | None,
     principal: str | None,

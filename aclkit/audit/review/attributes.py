@@ -1,7 +1,8 @@
 """Rows of owners, CSV or TOML → owner, purpose, class and contact of each item. Pure.
 
 A row names a principal, a resource, or both, as globs over the texts of an item. ``User:*`` is
-everyone, as in Kafka; all principals are ``*``. Each field comes from the first row of the file that matches the item and has the field.
+everyone, as in Kafka; all principals are ``*``. Each field comes from the first row of the file
+that matches the item and has the field.
 """
 
 from __future__ import annotations

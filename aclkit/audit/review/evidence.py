@@ -175,7 +175,8 @@ def _closing(said: object) -> Closing:
     )
     if not is_sound:
         raise BrokenChainError("A field of the closing is of another type")
-    return Closing(**{n: tuple(value) if n in lists else value for n, value in said.items()})
+    fields: dict[str, Any] = {**said, **{name: tuple(said[name]) for name in lists}}
+    return Closing(**fields)
 
 
 def _first_difference(expected: str, found: str) -> str:
