@@ -49,6 +49,7 @@ DECISIONS: Final = "decisions.jsonl"
 EVIDENCE: Final = "evidence.json"
 EVIDENCE_PAGE: Final = "evidence.html"
 SCRIPT: Final = "removals.sh"
+_SEAL: Final = "seal"
 _LOCK: Final = ".lock"
 _NEW: Final = ".new-"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -195,7 +196,7 @@ def create(root: Path, review: Review) -> Path:
             _remove_left(root)
             part = Path(tempfile.mkdtemp(prefix=_NEW, dir=root))
             part.chmod(root.stat().st_mode & 0o777)
-            write_atomically(part / REVIEW, pretty(review.said))
+            write_atomically(part / REVIEW, pretty({**review.said, _SEAL: review.seal}))
             write_atomically(part / DECISIONS, "")
             _sync_folder(part)
             part.rename(root / review.name)
@@ -261,9 +262,13 @@ def write_closed(stored: Stored, evidence: Evidence, page: str) -> None:
 def _read_review(path: Path) -> Review:
     try:
         said = parse_json(read_text(str(path), LARGEST_DATA), str(path))
-        return read_review(said)
+        seal = said.pop(_SEAL)
+        found = read_review(said)
     except (UsageError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"{path} is damaged or was changed: {error}") from None
+    if found.seal != seal:
+        raise DataError(f"{path} was changed: its content does not have its seal.")
+    return found
 
 
 def _read_decisions(path: Path, review: Review) -> tuple[tuple[Decision, ...], bool]:
