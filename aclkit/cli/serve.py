@@ -48,6 +48,12 @@ _PORT: Final = 8377
     metavar="FILE",
     help="File with the token, which is then not printed. Default: a new token.",
 )
+@option(
+    "--reviews",
+    metavar="DIR",
+    envvar=None,
+    help="Also take decisions for the reviews in DIR, from users whom the proxy names.",
+)
 @timeout_option("Time limit per question.", 10.0, most=3_600)
 @baseline_options
 @click.pass_obj
@@ -60,9 +66,12 @@ def serve(context: Context, /, timeout: float, **chosen: object) -> None:
       aclkit serve --port 0 --baseline conf/baseline.json
       aclkit serve --listen 10.0.0.7 --allow-host acls.example.org --trusted-proxy 10.0.0.8
 
-    The pages answer who-can, what-can, why, history and preview, and show findings. They cannot
-    change anything. To open a page, you need the token in the address that serve prints. Every
-    answer is of the newest published run. serve needs an extra: pip install 'aclkit[serve]'.
+    The pages answer who-can, what-can, why, history and preview, and show findings. They change
+    nothing. To open a page, you need the token in the address that serve prints. Every answer is of
+    the newest published run. serve needs an extra: pip install 'aclkit[serve]'.
+
+    With --reviews, users whom a --trusted-proxy names in --user-header decide items of open
+    reviews. These decisions are all that is ever written.
     """
     # Here, so that help and other commands do without these packages.
     try:
@@ -88,6 +97,7 @@ def serve(context: Context, /, timeout: float, **chosen: object) -> None:
             f"warning: others than this machine reach {listen}, by plain HTTP: who listens reads "
             "the token and the answers; put a proxy with TLS in front: docs/serve.md"
         )
-    tell(f"serving {warehouse}, read-only; Ctrl-C ends it. Open:")
+    how = "read-only" if serving.reviews is None else f"writing decisions to {serving.reviews}"
+    tell(f"serving {warehouse}, {how}; Ctrl-C ends it. Open:")
     tell(prepared.address)
     prepared.run()

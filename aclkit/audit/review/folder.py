@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -120,7 +121,8 @@ def load(root: Path, name: str) -> Stored:
         known = few(names_of(root), 5) or "none"
         raise UsageError(f"{root} has no review {name!r}. It has: {known}.")
     place = root / name
-    review = _read_review(place / REVIEW)
+    with _plain_errors(place):
+        review = _read_review(place / REVIEW)
     decisions, is_torn = _read_decisions(place / DECISIONS, review)
     return Stored(
         place=place,
@@ -260,6 +262,13 @@ def write_closed(stored: Stored, evidence: Evidence, page: str) -> None:
 
 
 def _read_review(path: Path) -> Review:
+    about = path.stat()
+    return _parsed(path, (about.st_ino, about.st_size, about.st_mtime_ns))
+
+
+@lru_cache(maxsize=4)
+def _parsed(path: Path, _: tuple[int, int, int]) -> Review:
+    """Read a review; it never changes, so a server reads it once."""
     try:
         said = parse_json(read_text(str(path), LARGEST_DATA), str(path))
         seal = said.pop(_SEAL)

@@ -24,6 +24,7 @@ from aclkit.audit.serve.auth import (
     served_hosts,
 )
 from aclkit.audit.serve.middleware import ENTRY, LONGEST_QUERY
+from aclkit.audit.serve.reviews import ReviewDesk
 from aclkit.audit.serve.snapshot import LatestSnapshot
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.runtime.safe_read import read_text
@@ -44,6 +45,7 @@ class Serving:
         allow_host: other names by which it is asked, such as a proxy's.
         trusted_proxy: addresses that name users in ``user_header``.
         token_file: the token; None makes one.
+        reviews: the folder of reviews whose decisions are taken; None takes none.
     """
 
     warehouse: str
@@ -54,6 +56,7 @@ class Serving:
     trusted_proxy: tuple[str, ...] = ()
     user_header: str = "X-Forwarded-User"
     token_file: str | None = None
+    reviews: str | None = None
 
 
 class _Server(uvicorn.Server):
@@ -99,7 +102,8 @@ def prepare(serving: Serving, answers: Answers, limits: Limits) -> Prepared:
         proxies=proxies,
         user_header=serving.user_header.lower(),
     )
-    app = make_app(latest, door, answers, serving.cluster, limits)
+    desk = None if serving.reviews is None else ReviewDesk(_folder(serving.reviews), door)
+    app = make_app(latest, door, answers, serving.cluster, limits, desk)
     config = uvicorn.Config(
         app, log_config=None, access_log=False, proxy_headers=False, server_header=False,
         lifespan="off", ws="none", limit_concurrency=_CONNECTIONS, timeout_keep_alive=5,
@@ -124,6 +128,17 @@ def _listen(address: str, port: int) -> socket.socket:
             f"Cannot listen on {address} port {port}: {error.strerror or error}. "
             "Pass an address of this machine and a free port: --listen, --port."
         ) from None
+
+
+def _folder(path: str) -> Path:
+    """Return the folder of reviews.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if not Path(path).is_dir():
+        raise UsageError(f"--reviews {path}: this folder does not exist. Next: aclkit review start")
+    return Path(path)
 
 
 def _read(path: str) -> str:
