@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import click
@@ -153,7 +154,7 @@ def verify_evidence(context: Context, evidence: str, expect: str | None, *, offl
 
     verify checks every byte of the file, the chain of decisions and the digest. It then derives the
     items again from acl_history, as of the log offset of the review. Exit code 1: the evidence was
-    changed, or the past differs; the answer says where. Exit code 3: the warehouse does not know
+    changed, or the past differs; the answer shows where. Exit code 3: the warehouse does not know
     that offset.
     """
     data = read_file(evidence, LARGEST_DATA)
@@ -171,17 +172,23 @@ def verify_evidence(context: Context, evidence: str, expect: str | None, *, offl
         warehouse = context.asked_warehouse()
         again = reproduce(warehouse, found.review, Budget())
     if again.differences:
-        _refuse(context, evidence, list(again.differences))
+        _refuse(context, evidence, again.differences)
         return
     context.write(_sound_answer(found, again, is_reproduced=not offline))
 
 
-def _refuse(context: Context, path: str, reasons: list[str]) -> None:
+_VERIFIED: Final = (
+    "is_sound", "is_reproduced", "reasons", "review", "cluster_id", "log_offset", "items",
+    "decisions", "closed_at", "closed_by", "digest", "hash",
+)  # fmt: skip
+
+
+def _refuse(context: Context, path: str, reasons: Sequence[str]) -> None:
     """Write why evidence is refused, and end with 1."""
     answer = Answer(
         title="Evidence",
-        columns=("is_sound", "reason"),
-        rows=[(False, reason) for reason in reasons],
+        columns=_VERIFIED,
+        rows=[(False, False, list(reasons), *[None] * (len(_VERIFIED) - 3))],
         parts=lambda: [Sentence(f"Refused: {path}.", "bad"), *map(Sentence, reasons)],
     )
     context.write(answer)
@@ -191,20 +198,17 @@ def _refuse(context: Context, path: str, reasons: list[str]) -> None:
 def _sound_answer(found: Evidence, again: Reproduced, *, is_reproduced: bool) -> Answer:
     review, closing = found.review, found.closing
     how = "Sound and reproduced" if is_reproduced else "Sound"
+    row = (
+        True, is_reproduced, [], review.name, review.pins.cluster_id, review.pins.log_offset,
+        len(review.items), len(found.decisions), closing.at, closing.by, review.digest, found.hash,
+    )  # fmt: skip
     facts = [
-        ("review", review.name),
-        ("cluster", review.pins.cluster_id),
-        ("log offset", f"{review.pins.log_offset:,}"),
-        ("items", f"{len(review.items):,}"),
-        ("decisions", f"{len(found.decisions):,}"),
-        ("closed", f"{closing.at} by {closing.by}"),
-        ("digest", review.digest),
-        ("evidence hash", found.hash),
-    ]
+        (name.replace("_", " "), str(value)) for name, value in zip(_VERIFIED, row, strict=True)
+    ][3:]
     return Answer(
         title="Evidence",
-        columns=("is_sound", "is_reproduced", *(name for name, _ in facts)),
-        rows=[(True, is_reproduced, *(value for _, value in facts))],
+        columns=_VERIFIED,
+        rows=[row],
         parts=lambda: [Sentence(f"{how}: every byte is as it was written.", "good"), Facts(facts)],
         notes=again.notes,
     )

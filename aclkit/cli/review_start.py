@@ -85,8 +85,7 @@ def start(
     Example:
       aclkit review start --owners owners.csv --by ana
       aclkit review start --owners owners.toml --since 2026-q3 --name 2026-q4 --by ana
-      aclkit review start --owners owners.csv --template pci-dss --frequency 365 \\
-        --risk-analysis "TRA-7" --by ana
+      aclkit review start --template pci-dss --frequency 365 --risk-analysis TRA-7 --by ana
 
     The items are every access that ACLs and broker settings allow, also of User:* and of super
     users, for existing and future names. In --owners a row has globs for principal, resource

@@ -28,7 +28,8 @@ ITEM_COLUMNS: Final = (
     "operations", "resource_type", "pattern_type", "resource_name", "access", "because",
     "known_names", "note", "reason", "decided_by", "decided_at",
 )  # fmt: skip
-STATUS_COLUMNS: Final = ("owner", "items", OPEN, KEEP, REMOVE, CARRIED, "contact")
+_COUNTED: Final = ("owner", "items", OPEN, KEEP, REMOVE, CARRIED, "contact")
+STATUS_COLUMNS: Final = ("review", "is_closed", *_COUNTED)
 LIST_COLUMNS: Final = (
     "review", "state", "cluster_id", "log_offset", "started_at", "started_by", "days", "items",
     OPEN, "template", "digest",
@@ -144,13 +145,13 @@ def status_answer(stored: Stored, today: date) -> Answer:
         contacts = {review.about[item.item_id].contact for item in by_owner[owner]} - {""}
         numbers = [counts[state] for state in STATES]
         rows.append((owner_words(owner), counts.total(), *numbers, ", ".join(sorted(contacts))))
+    named = (review.name, stored.is_closed)
     return Answer(
         title=f"Review {review.name}",
         columns=STATUS_COLUMNS,
-        rows=rows,
+        rows=[(*named, *row) for row in rows],
         parts=lambda: _status_parts(stored, rows, today),
         notes=tuple(_status_notes(stored)),
-        more={"review": review.name, "is_closed": stored.is_closed},
     )
 
 
@@ -163,7 +164,7 @@ def _status_parts(stored: Stored, rows: Sequence[Row], today: date) -> Iterator[
         yield Sentence(f"{left:,} of {number_of(total, 'item')} are open.", "bad")
     else:
         yield Sentence(f"All {number_of(total, 'item')} are decided. Next: aclkit review close")
-    yield Table(STATUS_COLUMNS, rows, spare=("contact", CARRIED))
+    yield Table(_COUNTED, rows, spare=("contact", CARRIED))
     yield Facts(list(_facts(stored, today)))
 
 
@@ -249,5 +250,4 @@ def started_answer(stored: Stored) -> Answer:
         rows=answer.rows,
         parts=parts,
         notes=(*review.notes, *answer.notes),
-        more=answer.more,
     )

@@ -34,7 +34,7 @@ MONTHS: Final = 6
 
 TITLES: Final = {
     USERS: "user accounts, third parties too, at least every six months",
-    ACCOUNTS: "application and system accounts, as often as the targeted risk analysis says",
+    ACCOUNTS: "application and system accounts, as often as the targeted risk analysis requires",
 }
 
 
