@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from aclkit.audit.review.canonical import hash_of
 from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words, operations_words, pattern_words, quoted
+from aclkit.model.acl_words import acl_words, operations_words, pattern_words, power_of, quoted
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -141,9 +141,16 @@ def derive_items(rules: Rules, budget: Budget | None = None) -> Derived:
     by_acl = {acl.acl_id: item for item in items for acl in item.acls}
     supers = {item.principal: item for item in items if item.kind == SUPER_USER}
     told = [replace(item, also=tuple(deriver.also(item, by_acl, supers))) for item in items]
-    told.sort(key=lambda item: (item.principal, item.kind != SUPER_USER, *map(str, item.identity)))
+    told.sort(key=_order)
     idle = (acl for acl in rules.acls if acl.is_allow and acl.acl_id not in by_acl)
     return Derived(tuple(told), tuple(sorted(idle, key=lambda acl: acl.acl_id)))
+
+
+def _order(item: Item) -> tuple[object, ...]:
+    """Sort by principal, the most powerful access first."""
+    power = power_of(item.operations, item.resource_type)
+    pattern = item.resource_type, item.resource_name, item.pattern_type
+    return item.principal, item.kind == GRANT, power, *pattern, item.host
 
 
 def _of_settings(rules: Rules) -> Iterator[Item]:
