@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Final
@@ -45,9 +44,8 @@ MOST_DAYS: Final = 36_500
 )
 @option(
     "--reviews",
-    multiple=True,
     metavar="DIR",
-    help="Also keep what open reviews in DIR pin. Repeatable.",
+    help="Also keep what open reviews in DIR pin.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be removed. Change nothing.")
 @lock_timeout_option
@@ -58,7 +56,7 @@ def maintain_(
     keep_days: float | None,
     retain_days: float | None,
     keep_runs: int,
-    reviews: tuple[str, ...],
+    reviews: str | None,
     lock_timeout: float,
     *,
     dry_run: bool,
@@ -103,17 +101,17 @@ def maintain_(
     tell_all(f"note: {note}" for note in notes)
 
 
-def _pinned(warehouse: str, given: Sequence[str]) -> frozenset[str]:
+def _pinned(warehouse: str, given: str | None) -> frozenset[str]:
     """Return the runs that open reviews are pinned to.
 
     Raises:
         UsageError: a given folder does not exist.
         DataError, SurroundingsError: a review cannot be read, so it is unknown what it pins.
     """
-    for folder in given:
-        if not Path(folder).is_dir():
-            raise UsageError(f"--reviews {folder}: this folder does not exist.")
+    if given is not None and not Path(given).is_dir():
+        raise UsageError(f"--reviews {given}: this folder does not exist.")
     own = reviews_next_to(warehouse)
-    roots = [*map(Path, given), *([own] if own is not None else [])]
+    roots = {Path(given).resolve()} if given is not None else set()
+    roots |= {own} if own is not None else set()
     opened = (each for root in roots for each in load_all(root) if not each.is_closed)
     return frozenset(each.review.pins.run_id for each in opened)

@@ -30,6 +30,7 @@ from aclkit.audit.review.folder import (
     names_of,
     now,
 )
+from aclkit.audit.review.last_used import read_uses
 from aclkit.audit.review.read import Asked, new_review
 from aclkit.audit.review.templates import PCI_DSS, TEMPLATES, is_still_valid
 from aclkit.cli.context import Context, format_option
@@ -115,7 +116,8 @@ def start(
         asked = replace(asked, is_valid=valid)
     base = read_base(context.asked_warehouse(), context.cluster)
     context.stand_on(base.published, base.run)
-    place = create(root, new_review(base, asked, Budget()))
+    uses = read_uses(str(base.published.place), base.run.cluster_id)
+    place = create(root, new_review(base, asked, Budget(), uses))
     context.write(started_answer(load(root, place.name)))
     tell(f"The review is in {place}.")
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 import click
+from click.core import ParameterSource
 
 from aclkit.cli.baseline_options import baseline_options
 from aclkit.cli.context import Context
@@ -17,6 +18,14 @@ from aclkit.runtime.environment import missing_package
 from aclkit.runtime.uri import is_loopback
 
 _PORT: Final = 8377
+
+
+def _typed_only(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Let serve write only if the command line asks for it: a TOML file is for other commands."""
+    is_typed = ctx.get_parameter_source(str(param.name)) == ParameterSource.COMMANDLINE
+    if value is not None and not is_typed:
+        tell("note: reviews of the TOML file are not served. To take decisions, pass --reviews.")
+    return value if is_typed else None
 
 
 @command("serve")
@@ -52,6 +61,7 @@ _PORT: Final = 8377
     "--reviews",
     metavar="DIR",
     envvar=None,
+    callback=_typed_only,
     help="Also take decisions for the reviews in DIR, from users whom the proxy names.",
 )
 @timeout_option("Time limit per question.", 10.0, most=3_600)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from aclkit.warehouse.schemas import TABLES
 from tests.cli.running import run
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.small_warehouse import acl
@@ -382,3 +383,27 @@ def test_a_closed_review_pins_nothing(place, monkeypatch):
     place.close_all()
     run("--warehouse", place.warehouse, "maintain")
     assert kept == [frozenset()]
+
+
+def test_use_of_the_authorizer_log_is_shown_with_an_item(place):
+    versions = small.build(place.warehouse)
+    used = dict.fromkeys(TABLES["acl_usage"].column_names) | {
+        "cluster_id": small.CLUSTER, "acl_id": "acl-01", "usage": "used",
+        "last_used_at": small.WHEN,
+    }  # fmt: skip
+    versions["acl_usage"] = small.write_table(place.warehouse, "acl_usage", [used])
+    small.publish(place.warehouse, versions, run_number=2, counts={"decided_in_run": 1})
+    place.start("--name", "q1")
+    known = {i["usage"] for i in place.items()}
+    assert known == {"", "last used on 2026-11-21"}
+    assert "last used on 2026-11-21" in place.run("show").stdout
+
+
+def test_a_configured_folder_serves_the_commands_and_maintenance_but_never_serve(place, tmp_path):
+    """Whoever serves the pages must ask for writing by name."""
+    place.start("--name", "q1", "--reviews", tmp_path / "elsewhere")
+    config = tmp_path / "aclkit.toml"
+    config.write_text(f'warehouse = "{place.warehouse}"\nreviews = "{tmp_path / "elsewhere"}"\n')
+    assert "q1" in run("--config", config, "review", "list").stdout
+    refused = run("--config", config, "serve", "--listen", "nowhere.invalid", code=4).stderr
+    assert "note: reviews of the TOML file are not served." in refused

@@ -26,7 +26,7 @@ STATES: Final = (OPEN, KEEP, REMOVE, CARRIED)
 ITEM_COLUMNS: Final = (
     "item", "state", "owner", "purpose", "class", "contact", "kind", "principal", "host",
     "operations", "resource_type", "pattern_type", "resource_name", "access", "because",
-    "known_names", "note", "reason", "decided_by", "decided_at",
+    "known_names", "usage", "note", "reason", "decided_by", "decided_at",
 )  # fmt: skip
 _COUNTED: Final = ("owner", "items", OPEN, KEEP, REMOVE, CARRIED, "contact")
 STATUS_COLUMNS: Final = ("review", "is_closed", *_COUNTED)
@@ -79,7 +79,7 @@ def _row(review: Review, decisions: Mapping[str, Decision], item: Access) -> Row
         item.item_id, state_of(review, decisions, item), about.owner, about.purpose, about.account,
         about.contact, item.kind, item.principal, item.host, list(item.operations),
         item.resource_type, item.pattern_type, item.resource_name, item.words,
-        item.because_words, about.today, note_words(about), sign.reason if sign else None,
+        item.because_words, about.today, about.usage, note_words(about), sign.reason if sign else None,
         sign.by if sign else None, sign.at if sign else None,
     )  # fmt: skip
 
@@ -108,6 +108,8 @@ def _line(review: Review, decisions: Mapping[str, Decision], item: Access) -> It
         under.append(f"and {number_of(more, 'more ACL')}")
     if names := _names_words(item, about):
         under.append(names)
+    if about.usage:
+        under.append(about.usage)
     if about.purpose:
         under.append(f"purpose: {about.purpose}")
     under += [f"{listed(each.operations)} also by item {each.item}" for each in item.also[:2]]

@@ -65,6 +65,7 @@ class About:
         contact: of the owner.
         today: how many known names the pattern matches.
         names: the first of these.
+        usage: when the authorizer log last shows its use, as far as ``aclkit usage`` knows.
         carried: it was signed off with ``keep`` before, nothing changed since.
         again: it was to be removed by an earlier review, and is still there.
     """
@@ -75,6 +76,7 @@ class About:
     contact: str = ""
     today: int = 0
     names: tuple[str, ...] = ()
+    usage: str = ""
     carried: SignedOff | None = None
     again: SignedOff | None = None
 

@@ -12,6 +12,7 @@ from aclkit.audit.review.carry import IsValid, carry_over, signed_off
 from aclkit.audit.review.document import About, Pins, Review, content_of
 from aclkit.audit.review.evidence import Evidence
 from aclkit.audit.review.items import DEFAULT, GRANT, Item, derive_items
+from aclkit.audit.review.last_used import AclUse, use_words
 from aclkit.errors import DataError, UsageError
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
@@ -26,6 +27,7 @@ from aclkit.rules.patterns.match import LITERAL, effective_pattern_type
 from aclkit.warehouse.published import as_of, notes_on_state, open_warehouse, run_settings
 
 MOST_NAMES: Final = 3
+_NO_USES: Final[Mapping[str, AclUse]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +55,16 @@ class Asked:
     is_valid: IsValid = field(default=lambda *_: True)
 
 
-def new_review(base: Base, asked: Asked, budget: Budget) -> Review:
+def new_review(
+    base: Base, asked: Asked, budget: Budget, uses: Mapping[str, AclUse] = _NO_USES
+) -> Review:
     """Return a review of the published state.
+
+    Args:
+        base: the published state.
+        asked: what the review is to be.
+        budget: the search limit.
+        uses: what is known of the use of ACLs, by id.
 
     Raises:
         DataError: the offset of the state is not known.
@@ -65,6 +75,10 @@ def new_review(base: Base, asked: Asked, budget: Budget) -> Review:
     stands_on = as_of(base.published, base.run)
     derived = derive_items(base.state.rules(base.semantics), budget)
     about = _with_names(derived.items, attributes_of(derived.items, asked.owners), base)
+    about = {
+        item.item_id: replace(about[item.item_id], usage=use_words(item, uses))
+        for item in derived.items
+    }
     since: tuple[str, ...] = ()
     if asked.earlier is not None:
         about = _with_earlier(derived.items, about, asked.earlier, base, asked.is_valid)
