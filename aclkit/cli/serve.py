@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Final
 
 import click
-from click.core import ParameterSource
 
 from aclkit.cli.baseline_options import baseline_options
 from aclkit.cli.context import Context
@@ -18,14 +17,6 @@ from aclkit.runtime.environment import missing_package
 from aclkit.runtime.uri import is_loopback
 
 _PORT: Final = 8377
-
-
-def _typed_only(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Let serve write only if the command line asks for it: a TOML file is for other commands."""
-    is_typed = ctx.get_parameter_source(str(param.name)) == ParameterSource.COMMANDLINE
-    if value is not None and not is_typed:
-        tell("note: reviews of the TOML file are not served. To take decisions, pass --reviews.")
-    return value if is_typed else None
 
 
 @command("serve")
@@ -57,11 +48,12 @@ def _typed_only(ctx: click.Context, param: click.Parameter, value: str | None) -
     metavar="FILE",
     help="File with the token, which is then not printed. Default: a new token.",
 )
+# Neither from the environment nor a TOML file, where reviews is for other commands: whether serve
+# writes is asked for by name.
 @option(
     "--reviews",
     metavar="DIR",
     envvar=None,
-    callback=_typed_only,
     help="Also take decisions for the reviews in DIR, from users whom the proxy names.",
 )
 @timeout_option("Time limit per question.", 10.0, most=3_600)

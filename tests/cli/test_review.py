@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from aclkit.cli.command_index import read_index
 from aclkit.warehouse.schemas import TABLES
 from tests.cli.running import run
 from tests.questions.query import small_warehouse as small
@@ -399,11 +400,13 @@ def test_use_of_the_authorizer_log_is_shown_with_an_item(place):
     assert "last used on 2026-11-21" in place.run("show").stdout
 
 
-def test_a_configured_folder_serves_the_commands_and_maintenance_but_never_serve(place, tmp_path):
-    """Whoever serves the pages must ask for writing by name."""
-    place.start("--name", "q1", "--reviews", tmp_path / "elsewhere")
-    config = tmp_path / "aclkit.toml"
-    config.write_text(f'warehouse = "{place.warehouse}"\nreviews = "{tmp_path / "elsewhere"}"\n')
+def test_a_configured_folder_is_for_reviews_and_maintenance_but_never_for_serve(place, tmp_path):
+    elsewhere, config = tmp_path / "elsewhere", tmp_path / "aclkit.toml"
+    place.start("--name", "q1", "--reviews", elsewhere)
+    config.write_text(f'warehouse = "{place.warehouse}"\nreviews = "{elsewhere}"\n')
     assert "q1" in run("--config", config, "review", "list").stdout
-    refused = run("--config", config, "serve", "--listen", "nowhere.invalid", code=4).stderr
-    assert "note: reviews of the TOML file are not served." in refused
+    options = {words: command.options for words, command in read_index().items()}
+    assert "reviews" in options["maintain"]
+    assert "reviews" not in options["serve"]
+    config.write_text(f'[serve]\nreviews = "{elsewhere}"\n')
+    assert "unknown key reviews" in run("--config", config, "serve", code=2).stderr

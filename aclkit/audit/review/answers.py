@@ -79,8 +79,8 @@ def _row(review: Review, decisions: Mapping[str, Decision], item: Access) -> Row
         item.item_id, state_of(review, decisions, item), about.owner, about.purpose, about.account,
         about.contact, item.kind, item.principal, item.host, list(item.operations),
         item.resource_type, item.pattern_type, item.resource_name, item.words,
-        item.because_words, about.today, about.usage, note_words(about), sign.reason if sign else None,
-        sign.by if sign else None, sign.at if sign else None,
+        item.because_words, about.today, about.usage, note_words(about),
+        *((sign.reason, sign.by, sign.at) if sign else (None, None, None)),
     )  # fmt: skip
 
 

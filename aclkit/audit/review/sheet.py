@@ -40,7 +40,7 @@ def write_sheet(
         yield _line((
             item.item_id, about.owner, item.principal, item.access_words,
             "; ".join(item.because_words), str(about.today), about.usage, about.purpose,
-            about.account, note_words(about), made.decision if made else "", made.reason if made else "",
+            about.account, note_words(about), *((made.decision, made.reason) if made else ("", "")),
             review.name, review.digest[:DIGEST_LENGTH],
         ))  # fmt: skip
 
