@@ -198,7 +198,7 @@ def _refuse(context: Context, path: str, reasons: Sequence[str]) -> None:
 def _sound_answer(found: Evidence, again: Reproduced, *, is_reproduced: bool) -> Answer:
     review, closing = found.review, found.closing
     how = "Sound and reproduced" if is_reproduced else "Sound"
-    row = (
+    row: tuple[object, ...] = (
         True, is_reproduced, [], review.name, review.pins.cluster_id, review.pins.log_offset,
         len(review.items), len(found.decisions), closing.at, closing.by, review.digest, found.hash,
     )  # fmt: skip

@@ -410,3 +410,35 @@ def test_a_configured_folder_is_for_reviews_and_maintenance_but_never_for_serve(
     assert "reviews" not in options["serve"]
     config.write_text(f'[serve]\nreviews = "{elsewhere}"\n')
     assert "unknown key reviews" in run("--config", config, "serve", code=2).stderr
+
+
+def test_a_warehouse_in_a_bucket_needs_a_folder_for_its_reviews():
+    refused = run("--warehouse", "s3a://bucket/acls", "review", "list", code=2).stderr
+    assert "Reviews are kept in a local folder. Pass --reviews DIR." in refused
+
+
+def test_once_the_pinned_run_is_gone_verify_notes_that_settings_are_the_evidences(place):
+    place.start("--name", "q1")
+    evidence = place.close_all()
+    versions = small.build(place.warehouse.with_name("later"), ACLS)
+    shutil.rmtree(place.warehouse)
+    place.warehouse = place.warehouse.with_name("later")
+    shutil.rmtree(place.warehouse / "job_run")
+    small.publish(place.warehouse, versions, run_number=7, run_id="later")
+    text = " ".join(place.run("verify", evidence).stdout.split())
+    assert "Sound and reproduced" in text
+    assert "Run 1 is no longer in the warehouse" in text
+    assert "The warehouse knows other settings of the brokers for that time." in text
+
+
+def test_the_page_of_the_evidence_has_class_need_reason_and_script_of_nobody(place):
+    place.start("--name", "q1")
+    place.decide("keep", "--principal", HOSTILE)
+    evidence = place.close_all()
+    page = evidence.with_suffix(".html").read_text()
+    for says in ("Class: application.", "Business need: cards.", "checked", "bob"):
+        assert says in page
+    assert "<script>" not in page
+    assert "\x1b" not in page
+    assert "default-src &#39;none&#39;" in page
+    assert json.loads(evidence.read_text())["hash"] in page

@@ -22,7 +22,7 @@ from aclkit.audit.review.templates import (
     gaps,
 )
 from aclkit.model.groups import grouped
-from aclkit.model.phrases import few, number_of
+from aclkit.model.phrases import capitalized, few, number_of
 
 _COLUMNS: Final = ("item", "access", "decision", "reason", "by", "at")
 
@@ -144,8 +144,13 @@ def _decided(review: Review, decisions: Mapping[str, Decision], item: Access) ->
     about, made = review.about[item.item_id], decisions.get(item.item_id)
     sign = made or about.carried
     because = few(item.because_words, 3)
-    note = note_words(about)
-    access = f"{item.words}, {because}.{f' {note}' if note else ''}"
+    more = [
+        f"Class: {about.account}." if about.account else "",
+        f"Business need: {about.purpose}." if about.purpose else "",
+        f"{capitalized(about.usage)}." if about.usage else "",
+        note_words(about),
+    ]
+    access = " ".join(filter(None, (f"{item.words}, {because}.", *more)))
     state = state_of(review, decisions, item)
     signed = (sign.reason, sign.by, sign.at) if sign else ("", "", "")
     return (item.item_id, access, state, *signed)

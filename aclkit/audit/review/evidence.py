@@ -136,12 +136,12 @@ def check_evidence(data: bytes) -> Evidence:
 def _parse(data: bytes) -> tuple[str, Mapping[str, Any]]:
     try:
         text = data.decode()
-        said = parse_json(text, "the evidence")
+        said = parse_json(text, "Line")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise BrokenChainError(f"Line {line} holds bytes that are no UTF-8") from None
     except UsageError as error:
-        raise BrokenChainError(str(error)) from None
+        raise BrokenChainError(str(error).replace("Line:", "Line ", 1)) from None
     if not isinstance(said, dict) or said.keys() != _MEMBERS or not isinstance(said["hash"], str):
         raise BrokenChainError(f"Expected an object with {', '.join(sorted(_MEMBERS))}")
     if said["aclkit_evidence"] != _VERSION or isinstance(said["aclkit_evidence"], bool):
@@ -149,13 +149,18 @@ def _parse(data: bytes) -> tuple[str, Mapping[str, Any]]:
     return text, said
 
 
+_OTHER_FIELDS: Final = "a field is missing, unknown, or of another type"
+
+
 def _review(said: object) -> Review:
     if not isinstance(said, dict):
         raise BrokenChainError("The review is no object")
     try:
         return read_review(said)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+    except ValueError as error:
         raise BrokenChainError(f"The review was changed: {error}") from None
+    except (KeyError, TypeError, AttributeError, RecursionError):
+        raise BrokenChainError(f"The review was changed: {_OTHER_FIELDS}") from None
 
 
 def _closing(said: object) -> Closing:

@@ -208,6 +208,8 @@ def reproduce(warehouse: str, review: Review, budget: Budget) -> Reproduced:
             f"Run {pins.run_number} is no longer in the warehouse, so the settings of the brokers "
             "are those that the evidence has."
         )
+        if then.settings != pins.settings:
+            notes.append("The warehouse knows other settings of the brokers for that time.")
     else:
         settings, semantics = run_settings(run)
         if (settings, settings.unknown) != (pins.settings, pins.settings.unknown):
