@@ -22,6 +22,7 @@ from aclkit.audit.review.decisions import (
 from aclkit.audit.review.document import read_review
 from aclkit.audit.review.evidence import check_evidence
 from tests.audit.review.reviews import AT, decided, evidence_of, review_of
+from tests.strategies import acl_sets
 
 REVIEW = review_of()
 EVIDENCE = evidence_of(REVIEW, decided(REVIEW))
@@ -125,3 +126,10 @@ def test_the_last_decision_on_an_item_counts():
 def test_the_digest_is_of_the_decisions_alone_and_the_seal_of_all():
     other = replace(REVIEW, started_by="eve")
     assert (other.digest == REVIEW.digest, other.seal == REVIEW.seal) == (True, False)
+
+
+@given(acl_sets(6), st.text(max_size=8))
+def test_whatever_names_and_reasons_hold_comes_back_as_it_was(acls, reason):
+    review = review_of(acls)
+    evidence = evidence_of(review, decided(review, reason=reason or "x"))
+    assert check_evidence(evidence.text.encode()) == evidence

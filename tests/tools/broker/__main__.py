@@ -26,6 +26,7 @@ from tests.tools.broker import (
     log,
     ranges,
     requests,
+    review,
     settings,
 )
 from tests.tools.broker.jars import NEWEST, TOOLS, VERSIONS, class_path
@@ -86,6 +87,11 @@ def _denials(folder: Path, version: str, say: Say) -> None:
         denials.compare_denials(broker, tools, folder, say)
 
 
+def _review(folder: Path, version: str, say: Say) -> None:
+    with start_tools() as tools, start_broker(folder / "broker", version=version) as broker:
+        review.compare_review(broker, tools, folder, say)
+
+
 def _ranges(folder: Path, version: str, say: Say) -> None:
     listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
     with start_broker(folder / "broker", listeners=listeners, version=version) as broker:
@@ -118,6 +124,7 @@ PARTS: Final = {
     "settings": _settings,
     "by-whom": _by_whom,
     "denials": _denials,
+    "review": _review,
 }
 
 
@@ -125,7 +132,8 @@ PARTS: Final = {
 @click.argument("names", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
 @click.option("--kafka", "version", type=click.Choice(VERSIONS), default=NEWEST, show_default=True)
 def main(names: tuple[str, ...], version: str) -> None:
-    """Run the parts named, or all: listings log requests ranges settings by-whom denials."""
+    """Run the parts named, or all: listings log requests ranges settings by-whom denials
+    review."""
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(MOST_SECONDS)
     began, failed = time.monotonic(), False

@@ -51,15 +51,15 @@ def compare_export(
         # 1: some ACLs cannot be said in this form.
         run_aclkit(warehouse, "export", "acls", "--format", form, "--output", script, codes=(0, 1))
         with start_broker(folder / form, version=broker.version) as empty:
-            _run(script, empty, tools)
+            run_script(script, empty, tools)
             with connect(empty) as client:
                 found = client.acls()
-        sayable = known if form == "kafka-bulk" else set(filter(_is_sayable, known))
+        sayable = known if form == "kafka-bulk" else set(filter(is_sayable, known))
         expect_equal(f"export acls --format {form}", found, sayable)
         say(f"export acls --format {form}: {len(found)} of {len(known)} ACLs, in the C locale")
 
 
-def _is_sayable(binding: tuple[str, ...]) -> bool:
+def is_sayable(binding: tuple[str, ...]) -> bool:
     """Whether kafka-acls can add an ACL: words end with NUL, and it trims all but some names.
 
     AclCommand.getResourceFilter takes transactional ids as they are.
@@ -70,7 +70,7 @@ def _is_sayable(binding: tuple[str, ...]) -> bool:
     return "\0" not in name + principal and all(text == text.strip(edges) for text in trimmed)
 
 
-def _run(script: Path, broker: Broker, tools: Tools) -> None:
+def run_script(script: Path, broker: Broker, tools: Tools) -> None:
     """Run a script with Kafka's commands on its path.
 
     Raises:
