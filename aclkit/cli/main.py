@@ -45,7 +45,7 @@ _SECTIONS: Final[Sections] = {
     for heading, names in {
         "Ask": "can who-can what-can why show history sql",
         "Change": "changes diff preview prove desired acls",
-        "Audit": "audit assert tidy remedy usage narrow denials verify",
+        "Audit": "audit assert tidy remedy usage narrow denials review verify",
         "Run": "demo init doctor run replay materialize maintain jars completion help",
         "Share": "report serve mcp alert export",
     }.items()

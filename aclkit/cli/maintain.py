@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import astuple, fields
+from pathlib import Path
 from typing import Final
 
 import click
 
 from aclkit.answer.document import Answer
+from aclkit.audit.review.folder import load_all
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.output import tell_all
+from aclkit.cli.review_options import reviews_next_to
 from aclkit.cli.session import command_run
 from aclkit.errors import UsageError
 from aclkit.warehouse.job_run import KEEP_DAYS, MAINTAIN
@@ -39,6 +42,11 @@ MOST_DAYS: Final = 36_500
     metavar="N",
     help="Keep the N newest runs, however old they are.",
 )
+@option(
+    "--reviews",
+    metavar="DIR",
+    help="Also keep what open reviews in DIR pin.",
+)
 @click.option("--dry-run", is_flag=True, help="Show what would be removed. Change nothing.")
 @lock_timeout_option
 @format_option
@@ -48,6 +56,7 @@ def maintain_(
     keep_days: float | None,
     retain_days: float | None,
     keep_runs: int,
+    reviews: str | None,
     lock_timeout: float,
     *,
     dry_run: bool,
@@ -67,20 +76,42 @@ def maintain_(
     next one continues from. The first occurrence of each finding is kept. If the log of a table no
     longer leads to a needed version, aclkit removes no file of that table and prints a note.
 
+    The runs that open reviews are pinned to stay as they are. maintain looks into the folder of
+    reviews next to a local warehouse, and into --reviews. If a review there cannot be read, nothing
+    is removed (exit code 3 or 4).
+
     maintain holds the warehouse's lock. Readers see it as one more run, with the rows of the
     previous run. diff, history and why --at-offset need no old run: they read acl_history, which
     keeps everything.
     """
     warehouse = context.require_warehouse()
     with command_run(context, MAINTAIN, lock_timeout) as run:
+        # With the lock held: a review that starts later is about a run that is still there.
+        pinned = _pinned(warehouse, reviews)
         if not continue_from_newest(run):
             raise UsageError(
                 f"Nothing is published in {warehouse}, so there is nothing to maintain."
             )
         days = next((days for days in (keep_days, retain_days) if days is not None), KEEP_DAYS)
         policy = Policy(keep_days=days, keep_runs=keep_runs)
-        done = maintain(run, policy, dry_run=dry_run)
+        done = maintain(run, policy, dry_run=dry_run, pinned=pinned)
         notes = tuple(run.notes)
     columns = [field.name for field in fields(Maintained)]
     context.write(Answer(columns=columns, rows=map(astuple, done)))
     tell_all(f"note: {note}" for note in notes)
+
+
+def _pinned(warehouse: str, given: str | None) -> frozenset[str]:
+    """Return the runs that open reviews are pinned to.
+
+    Raises:
+        UsageError: a given folder does not exist.
+        DataError, SurroundingsError: a review cannot be read, so it is unknown what it pins.
+    """
+    if given is not None and not Path(given).is_dir():
+        raise UsageError(f"--reviews {given}: this folder does not exist.")
+    own = reviews_next_to(warehouse)
+    roots = {Path(given).resolve()} if given is not None else set()
+    roots |= {own} if own is not None else set()
+    opened = (each for root in roots for each in load_all(root) if not each.is_closed)
+    return frozenset(each.review.pins.run_id for each in opened)

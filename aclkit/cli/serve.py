@@ -56,6 +56,14 @@ door_options: Final = together(
     help="Port; 0 picks a free one.",
 )
 @door_options
+# Neither from the environment nor a TOML file, where reviews is for other commands: whether serve
+# writes is asked for by name.
+@option(
+    "--reviews",
+    metavar="DIR",
+    envvar=None,
+    help="Also take decisions for the reviews in DIR, from users whom the proxy names.",
+)
 @timeout_option("Time limit per question.", 10.0, most=3_600)
 @baseline_options
 @click.pass_obj
@@ -68,9 +76,12 @@ def serve(context: Context, /, timeout: float, **chosen: object) -> None:
       aclkit serve --port 0 --baseline conf/baseline.json
       aclkit serve --listen 10.0.0.7 --allow-host acls.example.org --trusted-proxy 10.0.0.8
 
-    The pages answer who-can, what-can, why, history and preview, and show findings. They cannot
-    change anything. To open a page, you need the token in the address that serve prints. Every
-    answer is of the newest published run. serve needs an extra: pip install 'aclkit[serve]'.
+    The pages answer who-can, what-can, why, history and preview, and show findings. They change
+    nothing. To open a page, you need the token in the address that serve prints. Every answer is of
+    the newest published run. serve needs an extra: pip install 'aclkit[serve]'.
+
+    With --reviews, users whom a --trusted-proxy names in --user-header decide items of open
+    reviews. These decisions are all that is ever written.
     """
     # Here, so that help and other commands do without these packages.
     try:
@@ -90,7 +101,8 @@ def serve(context: Context, /, timeout: float, **chosen: object) -> None:
         Limits(seconds=timeout),
     )
     tell_plain_http(listen)
-    tell(f"serving {warehouse}, read-only; Ctrl-C ends it. Open:")
+    how = "read-only" if serving.reviews is None else f"writing decisions to {serving.reviews}"
+    tell(f"serving {warehouse}, {how}; Ctrl-C ends it. Open:")
     tell(prepared.address)
     prepared.run()
 

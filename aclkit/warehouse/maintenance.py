@@ -51,7 +51,9 @@ class Maintained:
     oldest_version: int | None
 
 
-def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
+def maintain(
+    run: Run, policy: Policy, *, dry_run: bool, pinned: frozenset[str] = frozenset()
+) -> list[Maintained]:
     """Write small files together, and remove what no kept run needs.
 
     All of it is published as one run, and only then files are removed.
@@ -60,13 +62,14 @@ def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
         run: the run; ``continue_from_newest`` has been called.
         policy: what is to stay.
         dry_run: nothing is written.
+        pinned: ids of runs that stay as they are, whatever the policy says.
 
     After its publication the run's notes name what could not be removed.
     """
     store = run.store
     opened = {JOB_RUN: {store.newest_version(JOB_RUN) or 0}}
     runs = store.all_runs()
-    kept = keep(runs, policy, datetime.now(UTC))
+    kept = keep(runs, policy, datetime.now(UTC), pinned)
     before = {table: store.extent(table) for table in (*sorted(store.versions), JOB_RUN)}
     removed: dict[str, int] = {t: _rows_to_go(store, t, kept) for t in PRUNED if t in before}
     removed[JOB_RUN] = len(runs) - len(kept.runs)

@@ -41,7 +41,12 @@ class Kept:
     versions: Mapping[str, frozenset[int]]
 
 
-def keep(runs: Sequence[PublishedRun], policy: Policy, now: datetime) -> Kept:
+def keep(
+    runs: Sequence[PublishedRun],
+    policy: Policy,
+    now: datetime,
+    pinned: frozenset[str] = frozenset(),
+) -> Kept:
     """Choose what stays of all published runs, the oldest first.
 
     The newest runs by the policy stay as they are. Of those before them only rows stay: of each
@@ -49,11 +54,13 @@ def keep(runs: Sequence[PublishedRun], policy: Policy, now: datetime) -> Kept:
     run that stays took its decisions over, the run that made them. They name the versions that
     maintenance has put in the place of theirs, whose own runs go. The runs that a later run opens
     keep their tables: the run that the next one goes on from, and those that ``_deciding`` returns.
+    So do the runs whose ids are pinned.
     """
     first = _first_of_window(runs, policy, now)
     older, window = runs[:first], runs[first:]
     next_runs_open = (goes_on_from(runs, cluster_id) for cluster_id in {r.cluster_id for r in runs})
     opened = _deciding(runs) | {run.run_number for run in next_runs_open if run is not None}
+    opened |= {run.run_number for run in runs if run.run_id in pinned}
     wanted = opened | {run.run_number for run in {(r.cluster_id, r.job): r for r in runs}.values()}
     staying = [*window, *(run for run in older if run.run_number in wanted)]
     taken_over = (run.decided_in for run in staying if run.job in MATERIALIZING)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import click
@@ -24,6 +25,7 @@ from aclkit.questions.usage.clock import to_micros
 from aclkit.warehouse.schemas import TABLES
 from tests.audit.reports.made import WHEN, finding, hostile, report
 from tests.cli import test_diff, test_tidy
+from tests.cli.running import run
 from tests.cli.test_audit import FOUND, rows_of
 from tests.cli.without_spark import stand_in
 from tests.factories import acl
@@ -94,6 +96,12 @@ QUESTIONS = {
     "maintain": ["maintain"],
     "usage": ["usage --authorizer-log {before}"],
     "verify": ["verify --all"],
+    "review-start": ["review start --by ann --reviews {reviews}"],
+    "review-list": ["review list --reviews {reviews}"],
+    "review-show": ["review show --reviews {reviews} --review q1"],
+    "review-status": ["review status --reviews {reviews} --review q1"],
+    "review-close": ["review close --reviews {decided} --by ann"],
+    "review-verify": ["review verify {evidence}", "review verify {broken} --offline"],
 }
 REFUSED = {
     **dict.fromkeys(TABLES["access_day"].column_names),
@@ -176,7 +184,39 @@ def named(root, tmp_path_factory):
         paths[name].write_text("\n".join(render_list(acls)) + "\n", encoding="utf-8")
     paths["policies"] = folder / "policies.toml"
     paths["policies"].write_text(POLICIES, encoding="utf-8")
-    return {**paths, "warehouse": root}
+    return {**paths, "warehouse": root, **_reviews(root, folder)}
+
+
+def _reviews(root, folder):
+    """Make a closed review, and a decided one that each question finds open."""
+    shared = ["--warehouse", root, "review"]
+    reviews, decided = folder / "reviews", Fresh(folder / "decided")
+    for name in ("q1", "q2"):
+        where = ["--reviews", reviews]
+        run(*shared, "start", "--by", "ann", "--name", name, *where)
+        words = ["keep", "--principal", "*", "--reason", "x", "--by", "bob"]
+        run(*shared, "decide", *words, "--review", name, *where)
+        if name == "q1":
+            run(*shared, "close", "--by", "ann", "--review", "q1", *where)
+    decided.keep(reviews / "q2")
+    shutil.rmtree(reviews / "q2")
+    evidence, broken = reviews / "q1" / "evidence.json", folder / "broken.json"
+    broken.write_text("{}")
+    return {"reviews": reviews, "decided": decided, "evidence": evidence, "broken": broken}
+
+
+class Fresh:
+    """A folder of reviews that is another copy each time it is named."""
+
+    def __init__(self, folder):
+        self.folder, self.number = folder, 0
+
+    def keep(self, review):
+        shutil.copytree(review, self.folder / review.name)
+
+    def __format__(self, _):
+        self.number += 1
+        return str(shutil.copytree(self.folder, f"{self.folder}-{self.number}"))
 
 
 @pytest.fixture

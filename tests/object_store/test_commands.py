@@ -129,6 +129,8 @@ ELSEWHERE = {
     "export duckdb", "doctor", "serve", "maintain",  # below: they differ on purpose
     "demo", "replay", "materialize", "run", "acls add", "acls remove", "usage",  # runs
     "denials", "narrow",  # they read what usage wrote
+    "review", "review start", "review list", "review show", "review decide", "review export",
+    "review import", "review status", "review close", "review verify",  # of a local folder
     "audit accept",  # it reads findings as audit does, and writes a local file
 }  # fmt: skip
 

@@ -194,3 +194,9 @@ def standing():
             return [row[0] for row in connection.execute(CURRENT_RUNS).fetchall()]
 
         yield asked
+
+
+def test_a_pinned_run_stays_with_its_versions_and_any_other_goes():
+    pinned = keep(nights(10), Policy(keep_days=0, keep_runs=1), NOW, frozenset({"r4", "strange"}))
+    assert [run.run_number for run in pinned.runs] == [0, 4, 9]
+    assert 4 in pinned.versions["acl_log"]

@@ -50,8 +50,8 @@ def render_html(report: RunReport) -> str:
     summary = report.summary
     return templates.get_template("report.html.j2").render(
         policy=_policy(looks, runs),
-        style=_own(looks),
-        script=_own(runs),
+        style=own_markup(looks),
+        script=own_markup(runs),
         data=script_json(data),
         report=report,
         summary=summary,
@@ -71,14 +71,14 @@ def render_html(report: RunReport) -> str:
     )
 
 
-def _own(text: str) -> Markup:
+def own_markup(text: str) -> Markup:
     """Return a text as markup: a file of this package, or JSON for a script block."""
     return Markup(text)  # noqa: S704 -- nothing else comes here
 
 
 def script_json(data: object) -> Markup:
     """Return JSON for a script block: no letter in it can end the block or a line of script."""
-    return _own(json.dumps(data, separators=(",", ":")).translate(_ESCAPES))
+    return own_markup(json.dumps(data, separators=(",", ":")).translate(_ESCAPES))
 
 
 @dataclass(frozen=True, slots=True)

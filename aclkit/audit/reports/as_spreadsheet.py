@@ -28,7 +28,7 @@ def render_spreadsheet(report: RunReport) -> str:
     for known in report.summary.fixed:
         said = (known.severity, known.finding, known.subject, "", "", "", "")
         rows.append((*said, known.fingerprint, "fixed", "", "", ""))
-    return "".join(f"{','.join(map(_cell, row))}\r\n" for row in (COLUMNS, *rows))
+    return "".join(f"{','.join(map(spreadsheet_cell, row))}\r\n" for row in (COLUMNS, *rows))
 
 
 def _row(f: Finding, state: Judged | None) -> tuple[str, ...]:
@@ -49,6 +49,7 @@ def neutral(text: str) -> str:
     return _FORMULA.sub(r"\1'", text)
 
 
-def _cell(text: str) -> str:
+def spreadsheet_cell(text: str) -> str:
+    """Return a quoted cell of a CSV that a spreadsheet opens without running anything in it."""
     quoted = visible(neutral(text)).replace('"', '""')
     return f'"{quoted}"'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -16,8 +17,9 @@ from starlette.types import ASGIApp
 from aclkit.audit.serve.answers import PAGES, Answers, Handler
 from aclkit.audit.serve.auth import LARGEST_POST, Auth
 from aclkit.audit.serve.clusters import cluster_rows
-from aclkit.audit.serve.middleware import AuthMiddleware
-from aclkit.audit.serve.page import Page, assets, href, render
+from aclkit.audit.serve.middleware import DECIDER, AuthMiddleware
+from aclkit.audit.serve.page import Given, Page, assets, href, render
+from aclkit.audit.serve.reviews import DECIDE, REVIEW, REVIEWS, ReviewDesk
 from aclkit.audit.serve.snapshot import LatestSnapshot, Reading, Snapshot
 from aclkit.audit.serve.workers import Limits, Workers
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
@@ -28,32 +30,88 @@ MOST_FIELDS: Final = 20
 
 
 def make_app(
-    latest: LatestSnapshot, door: Auth, answers: Answers, cluster: str | None, limits: Limits
+    latest: LatestSnapshot,
+    door: Auth,
+    answers: Answers,
+    cluster: str | None,
+    limits: Limits,
+    desk: ReviewDesk | None = None,
 ) -> ASGIApp:
-    """Return the application; ``cluster`` is the only one that is served, where it is named."""
-    site = _Site(latest, answers, cluster, limits)
+    """Return the application.
+
+    Args:
+        latest: the warehouse.
+        door: who may come in.
+        answers: the pages.
+        cluster: the only one that is served, where it is named.
+        limits: of one request.
+        desk: takes decisions of reviews; without it no page writes.
+    """
+    site = _Site(latest, answers, cluster, limits, has_reviews=desk is not None)
     routes = [Route(path, partial(site.answer, handler)) for path, handler in PAGES.items()]
-    routes.append(Route("/preview", site.post, methods=["POST"]))
+    routes.append(Route("/preview", partial(site.post, Answers.outcome), methods=["POST"]))
+    paths = [*PAGES, *assets()]
+    if desk is not None:
+        routes += _desk_routes(site, desk)
+        paths += [REVIEWS, REVIEW, DECIDE]
     routes += [Route(path, partial(_asset, *asset)) for path, asset in assets().items()]
     app = Starlette(routes=routes, exception_handlers={404: _lost})
-    return AuthMiddleware(app, door, frozenset((*PAGES, *assets())))
+    return AuthMiddleware(app, door, frozenset(paths))
+
+
+def _desk_routes(site: _Site, desk: ReviewDesk) -> list[Route]:
+    """Return the pages of reviews; only the last one writes, and only by POST."""
+
+    async def review(request: Request) -> Response:
+        return await site.answer(partial(_for_user, desk.review, request), request)
+
+    async def decide(request: Request) -> Response:
+        return await site.post(partial(_for_user, desk.decide, request), request)
+
+    return [
+        Route(REVIEWS, partial(site.answer, _of_desk(desk.reviews))),
+        Route(REVIEW, review),
+        Route(DECIDE, decide, methods=["POST"]),
+    ]
+
+
+def _of_desk(make: Callable[[Reading], Page]) -> Handler:
+    return lambda _answers, reading, _given: make(reading)
+
+
+def _for_user(
+    make: Callable[[Reading, Given, str | None], Page],
+    request: Request,
+    _: Answers,
+    reading: Reading,
+    given: Given,
+) -> Page:
+    """Make a page for the user whom the proxy names."""
+    return make(reading, given, request.scope.get(DECIDER))
 
 
 class _Site:
     """What all pages share."""
 
     def __init__(
-        self, latest: LatestSnapshot, answers: Answers, cluster: str | None, limits: Limits
+        self,
+        latest: LatestSnapshot,
+        answers: Answers,
+        cluster: str | None,
+        limits: Limits,
+        *,
+        has_reviews: bool,
     ) -> None:
         self._latest, self._answers, self._cluster = latest, answers, cluster
+        self._has_reviews = has_reviews
         self._workers = Workers(limits)
 
     async def answer(self, handler: Handler, request: Request) -> Response:
         """Answer a question of an address."""
         return await self._make(request, handler, request.scope["query_string"])
 
-    async def post(self, request: Request) -> Response:
-        """Answer the form of an ACL; a body that is longer than it said is not read."""
+    async def post(self, handler: Handler, request: Request) -> Response:
+        """Answer a form; a body that is longer than it said is not read."""
         body = b""
         try:
             async for part in request.stream():
@@ -62,7 +120,7 @@ class _Site:
                     return HTMLResponse("", 413)
         except ClientDisconnect:
             return HTMLResponse("", 400)
-        return await self._make(request, Answers.outcome, body)
+        return await self._make(request, handler, body)
 
     async def _make(self, request: Request, handler: Handler, given: bytes) -> Response:
         path = request.url.path
@@ -130,6 +188,7 @@ class _Site:
             "state_notes": tuple(notes_on_state(reading.published, run)),
             "finding_count": len(summary.findings),
             "change_count": summary.access_changes,
+            "has_reviews": self._has_reviews,
         }
 
 

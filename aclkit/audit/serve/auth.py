@@ -131,6 +131,21 @@ class Auth:
             return user
         return "token" if has_token else None
 
+    def proxy_user(self, asked: RequestHead) -> str | None:
+        """Return whom a trusted proxy names; None for all others, who decide nothing."""
+        has_token = self._has_cookie(asked) or self._has_bearer(asked)
+        return self._proxy_user(asked, has_token=has_token) or None
+
+    def form_token(self, user: str) -> str:
+        """Return what a form that writes must hold: of this server and this user alone."""
+        said = b"aclkit serve: form\0" + user.encode(errors="replace")
+        return hmac.new(self.token.encode(), said, hashlib.sha256).hexdigest()
+
+    def knows_form(self, user: str, given: str) -> bool:
+        """Whether a form holds its user's token."""
+        expected = self.form_token(user)
+        return hmac.compare_digest(given.encode(errors="replace"), expected.encode())
+
     def _proxy_user(self, asked: RequestHead, *, has_token: bool) -> str | None:
         """Return whom a trusted proxy names; from loopback any local user could, who has no token.
 

@@ -43,6 +43,7 @@ class Serving:
         allow_host: other names by which it is asked, such as a proxy's.
         trusted_proxy: addresses that name users in ``user_header``.
         token_file: the token; None makes one.
+        reviews: the folder of reviews whose decisions are taken; None takes none.
     """
 
     warehouse: str
@@ -53,6 +54,7 @@ class Serving:
     trusted_proxy: tuple[str, ...] = ()
     user_header: str = "X-Forwarded-User"
     token_file: str | None = None
+    reviews: str | None = None
 
 
 class _Server(uvicorn.Server):

@@ -19,6 +19,9 @@ from aclkit.model.groups import grouped
 ENTRY: Final = "token"
 """The parameter of an address that holds the token."""
 
+DECIDER: Final = "aclkit.decider"
+"""The key of a request's scope that has the user whom a trusted proxy names."""
+
 LONGEST_QUERY: Final = 16_384
 
 _HEADERS: Final = {
@@ -64,6 +67,7 @@ class AuthMiddleware:
         request = Request(scope, receive)
         head = head_of(request)
         user = self._door.user(head)
+        scope[DECIDER] = self._door.proxy_user(head)
         answer = self._answer(request, head, user)
         await (answer or self._app)(scope, receive, with_headers)
         path = scope["path"] if scope["path"] in self._paths else "(no page)"

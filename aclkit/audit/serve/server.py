@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from starlette.types import ASGIApp
+
 from aclkit.audit.serve.answers import Answers
 from aclkit.audit.serve.app import make_app
+from aclkit.audit.serve.auth import Auth
 from aclkit.audit.serve.listening import Prepared, Serving, listen
+from aclkit.audit.serve.reviews import ReviewDesk
 from aclkit.audit.serve.snapshot import open_latest
 from aclkit.audit.serve.workers import Limits
+from aclkit.errors import UsageError
 
 
 def prepare(serving: Serving, answers: Answers, limits: Limits) -> Prepared:
@@ -17,4 +24,21 @@ def prepare(serving: Serving, answers: Answers, limits: Limits) -> Prepared:
         SurroundingsError: the address is taken, or the warehouse cannot be read.
     """
     latest = open_latest(serving.warehouse, serving.cluster)
-    return listen(serving, lambda door: make_app(latest, door, answers, serving.cluster, limits))
+    folder = None if serving.reviews is None else _folder(serving.reviews)
+
+    def behind(door: Auth) -> ASGIApp:
+        desk = None if folder is None else ReviewDesk(folder, door)
+        return make_app(latest, door, answers, serving.cluster, limits, desk)
+
+    return listen(serving, behind)
+
+
+def _folder(path: str) -> Path:
+    """Return the folder of reviews.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if not Path(path).is_dir():
+        raise UsageError(f"--reviews {path}: this folder does not exist. Next: aclkit review start")
+    return Path(path)

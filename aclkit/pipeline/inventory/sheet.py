@@ -160,7 +160,7 @@ def too_much(path: str) -> UsageError:
 
 def _read_csv(data: bytes, path: str, columns: Columns) -> Iterator[Mapping[str, Any]]:
     lines = _Lines(decode(data, path), path)
-    reader = csv.reader(lines, delimiter=_separator(lines.text), strict=True)
+    reader = csv.reader(lines, delimiter=separator_of(lines.text), strict=True)
     names: list[str] | None = None
     number = begin = 0
     try:
@@ -180,8 +180,8 @@ def _read_csv(data: bytes, path: str, columns: Columns) -> Iterator[Mapping[str,
         columns.rename((), path)
 
 
-def _separator(text: str) -> str:
-    """Return what separates the values: a European spreadsheet writes semicolons."""
+def separator_of(text: str) -> str:
+    """Return what separates the values of a CSV: a European spreadsheet writes semicolons."""
     line = _LINE.match(text)
     header = _QUOTED.sub("", line[0]) if line else ""
     return next((mark for mark in ",;\t" if mark in header), ",")

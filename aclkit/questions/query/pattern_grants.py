@@ -226,25 +226,26 @@ class _Teller:
         if extent.word == NONE:
             return None
         if row.patterns not in self.matched:
-            self.matched[row.patterns] = list(self._matching(row.acl))
+            self.matched[row.patterns] = list(matching_names(row.acl, self.names, self.semantics))
         reached = [n for n in self.matched[row.patterns] if not self._is_any(denies, n)]
         return _Granted(row.acl, extent.word, tuple(reached[:MOST_NAMES]), len(reached))
-
-    def _matching(self, acl: Acl) -> Iterator[str]:
-        """Yield the known names that a pattern matches."""
-        start, _ = start_of_names(acl.pattern_type, acl.resource_name, self.semantics)
-        for at in range(bisect_left(self.names, start), len(self.names)):
-            name = self.names[at]
-            if not name.startswith(start):
-                return
-            if pattern_matches(acl.pattern_type, acl.resource_name, name, self.semantics):
-                yield name
 
     def _is_any(self, rows: Iterable[Row], name: str) -> bool:
         return any(
             pattern_matches(row.acl.pattern_type, row.acl.resource_name, name, self.semantics)
             for row in rows
         )
+
+
+def matching_names(acl: Acl, names: Sequence[str], semantics: Semantics) -> Iterator[str]:
+    """Yield those of some names, sorted, that an ACL's pattern matches."""
+    start, _ = start_of_names(acl.pattern_type, acl.resource_name, semantics)
+    for at in range(bisect_left(names, start), len(names)):
+        name = names[at]
+        if not name.startswith(start):
+            return
+        if pattern_matches(acl.pattern_type, acl.resource_name, name, semantics):
+            yield name
 
 
 class PatternAccess(NamedTuple):

@@ -30,6 +30,7 @@ from tests.tools.broker import (
     ranges,
     remedy,
     requests,
+    review,
     rights,
     settings,
 )
@@ -88,7 +89,7 @@ def _for_users(
 
 def _with_tools(
     compare: Callable[[Broker, Tools, Path, Say], None],
-    users: Mapping[str, str],
+    users: Mapping[str, str] = MappingProxyType({}),
     properties: Mapping[str, str] = MappingProxyType({}),
 ) -> Part:
     """Return the same, with Kafka's own tools."""
@@ -133,6 +134,7 @@ PARTS: Final[Mapping[str, Part]] = {
     "copied": _copied,
     "narrow": _with_tools(narrow.compare_narrow, narrow.USERS),
     "remedy": _with_tools(remedy.compare_remedy, remedy.USERS, remedy.PROPERTIES),
+    "review": _with_tools(review.compare_review),
 }
 
 

@@ -54,12 +54,12 @@ def compare_export(
             run_script(script, empty, tools)
             with connect(empty) as client:
                 found = client.acls()
-        sayable = known if form == "kafka-bulk" else set(filter(_is_sayable, known))
+        sayable = known if form == "kafka-bulk" else set(filter(is_sayable, known))
         expect_equal(f"export acls --format {form}", found, sayable)
         say(f"export acls --format {form}: {len(found)} of {len(known)} ACLs, in the C locale")
 
 
-def _is_sayable(binding: tuple[str, ...]) -> bool:
+def is_sayable(binding: tuple[str, ...]) -> bool:
     """Whether kafka-acls can add an ACL: words end with NUL, and it trims all but some names.
 
     AclCommand.getResourceFilter takes transactional ids as they are.

@@ -1,0 +1,242 @@
+"""A warehouse → a new review of its published state, or the items of an earlier moment again."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from aclkit.audit.review.attributes import OwnerRow, attributes_of
+from aclkit.audit.review.carry import IsValid, carry_over, signed_off
+from aclkit.audit.review.document import About, Pins, Review, content_of
+from aclkit.audit.review.evidence import Evidence
+from aclkit.audit.review.items import DEFAULT, GRANT, Item, derive_items
+from aclkit.audit.review.last_used import AclUse, use_words
+from aclkit.errors import DataError, UsageError
+from aclkit.model.acl import ANY_OTHER
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
+from aclkit.model.groups import grouped
+from aclkit.model.phrases import number_of
+from aclkit.model.semantics import Semantics
+from aclkit.questions.preview.read import Base, read_moment
+from aclkit.questions.query.pattern_grants import matching_names
+from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import Rules
+from aclkit.rules.patterns.match import LITERAL, effective_pattern_type
+from aclkit.warehouse.published import as_of, notes_on_state, open_warehouse, run_settings
+
+MOST_NAMES: Final = 3
+_NO_USES: Final[Mapping[str, AclUse]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a new review is to be.
+
+    Attributes:
+        name: of its folder.
+        at: now, ISO 8601 in UTC.
+        by: who starts it.
+        owners: rows of the owners' file.
+        template: see ``Review``, and so on.
+        earlier: the review that it goes on from.
+        is_valid: which of its sign-offs still hold.
+    """
+
+    name: str
+    at: str
+    by: str
+    owners: Sequence[OwnerRow] = ()
+    template: str = ""
+    frequency_days: int | None = None
+    risk_analysis: str = ""
+    earlier: Evidence | None = None
+    is_valid: IsValid = field(default=lambda *_: True)
+
+
+def new_review(
+    base: Base, asked: Asked, budget: Budget, uses: Mapping[str, AclUse] = _NO_USES
+) -> Review:
+    """Return a review of the published state.
+
+    Args:
+        base: the published state.
+        asked: what the review is to be.
+        budget: the search limit.
+        uses: what is known of the use of ACLs, by id.
+
+    Raises:
+        DataError: the offset of the state is not known.
+    """
+    offset = base.run.head_offset
+    if offset is None:
+        raise DataError("The log offset of the published state is unknown. Next: aclkit run")
+    stands_on = as_of(base.published, base.run)
+    derived = derive_items(base.state.rules(base.semantics), budget)
+    about = _with_names(derived.items, attributes_of(derived.items, asked.owners), base)
+    about = {
+        item.item_id: replace(about[item.item_id], usage=use_words(item, uses))
+        for item in derived.items
+    }
+    since: tuple[str, ...] = ()
+    if asked.earlier is not None:
+        about = _with_earlier(derived.items, about, asked.earlier, base, asked.is_valid)
+        since = (asked.earlier.review.name, asked.earlier.hash)
+    return Review(
+        name=asked.name,
+        started_at=asked.at,
+        started_by=asked.by,
+        pins=Pins(
+            cluster_id=base.run.cluster_id,
+            log_offset=offset,
+            run_id=base.run.run_id,
+            run_number=base.run.run_number,
+            as_of=None if stands_on.time is None else stands_on.time.isoformat(timespec="seconds"),
+            settings=base.state.settings,
+            semantics=base.semantics,
+        ),
+        items=derived.items,
+        about=about,
+        template=asked.template,
+        frequency_days=asked.frequency_days,
+        risk_analysis=asked.risk_analysis,
+        since=since,
+        notes=tuple(_notes(base, derived.items, len(derived.idle))),
+    )
+
+
+def _with_earlier(
+    items: Sequence[Item],
+    about: Mapping[str, About],
+    earlier: Evidence,
+    base: Base,
+    is_valid: IsValid,
+) -> dict[str, About]:
+    pins = earlier.review.pins
+    if pins.cluster_id != base.run.cluster_id:
+        raise UsageError(
+            f"The review {earlier.review.name} is about cluster {pins.cluster_id}, not "
+            f"{base.run.cluster_id}. Pass another --since."
+        )
+    signed = signed_off(earlier.review, earlier.in_force)
+    return carry_over(items, about, earlier.review, signed, is_valid)
+
+
+def _notes(base: Base, items: Sequence[Item], idle: int) -> Iterator[str]:
+    yield from notes_on_state(base.published, base.run)
+    unknown = base.state.settings.unknown
+    if SUPER_USERS in unknown:
+        yield (
+            "Super users are unknown, so this review does not ask about them. Pass --super-users "
+            "to the next run."
+        )
+    if ALLOW_EVERYONE in unknown:
+        yield f"{ALLOW_EVERYONE} is unknown. This review takes it for false, Kafka's default."
+    if idle:
+        words = number_of(idle, "ALLOW grants nothing and is", "ALLOWs grant nothing and are")
+        yield f"{words} in no item. Next: aclkit audit, aclkit tidy"
+    if number := sum(bool(item.uncertain) for item in items):
+        yield (
+            f"The search limit left open whether DENYs override {number_of(number, 'item')}. They "
+            "are asked about."
+        )
+
+
+def _with_names(items: Sequence[Item], about: Mapping[str, About], base: Base) -> dict[str, About]:
+    """Say of each item which known names its pattern matches."""
+    known = {
+        kind: sorted(name for name in names if name != ANY_OTHER)
+        for kind, names in grouped(base.inventory.resources).items()
+    }
+    return {
+        item.item_id: _with_matched(about[item.item_id], _matched(item, known, base.semantics))
+        for item in items
+    }
+
+
+def _with_matched(about: About, names: Sequence[str]) -> About:
+    return replace(about, today=len(names), names=tuple(names[:MOST_NAMES]))
+
+
+def _matched(item: Item, known: Mapping[str, Sequence[str]], semantics: Semantics) -> Sequence[str]:
+    if item.kind != GRANT:
+        return () if item.kind == DEFAULT else [name for names in known.values() for name in names]
+    names, acl = known.get(item.resource_type, ()), item.acls[0]
+    is_literal = effective_pattern_type(acl.pattern_type, semantics) == LITERAL
+    if is_literal and acl.resource_name != "*":
+        at = bisect_left(names, acl.resource_name)
+        return names[at : at + 1] if names[at : at + 1] == [acl.resource_name] else ()
+    return list(matching_names(acl, names, semantics))
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduced:
+    """How a warehouse's past compares with a review.
+
+    Attributes:
+        differences: sentences; none where it is the same.
+        notes: what could not be compared.
+    """
+
+    differences: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def reproduce(warehouse: str, review: Review, budget: Budget) -> Reproduced:
+    """Derive a review's items again, from the ACLs in force at its offset.
+
+    Raises:
+        DataError: the warehouse does not know that offset of that cluster.
+    """
+    pins = review.pins
+    try:
+        then = read_moment(warehouse, pins.cluster_id, pins.log_offset)
+        runs = open_warehouse(warehouse).runs
+    except UsageError as error:
+        raise DataError(
+            f"{warehouse} cannot reproduce offset {pins.log_offset} of cluster {pins.cluster_id}: "
+            f"{error}"
+        ) from None
+    rules = Rules(acls=then.acls, settings=pins.settings, semantics=pins.semantics)
+    again = content_of(derive_items(rules, budget).items)
+    differences = [*_compare(review.content, again)]
+    run = next((each for each in runs if each.run_id == pins.run_id), None)
+    notes = list(then.notes)
+    if run is None:
+        notes.append(
+            f"Run {pins.run_number} is no longer in the warehouse, so the settings of the brokers "
+            "are those that the evidence has."
+        )
+        if then.settings != pins.settings:
+            notes.append("The warehouse knows other settings of the brokers for that time.")
+    else:
+        settings, semantics = run_settings(run)
+        if (settings, settings.unknown) != (pins.settings, pins.settings.unknown):
+            differences.append(f"Run {pins.run_number} had other settings of the brokers.")
+        if semantics != pins.semantics:
+            differences.append(f"Run {pins.run_number} read ACLs in another way.")
+    return Reproduced(tuple(differences), tuple(notes))
+
+
+def _compare(expected: Mapping[str, object], found: Mapping[str, object]) -> Iterator[str]:
+    """Yield the first item, or ACL, that differs."""
+    if expected == found:
+        return
+    then, now = (_by_id(each) for each in (expected, found))
+    for name in (*then, *now):
+        if then.get(name) != now.get(name):
+            what = "is not in" if name not in now else "is only in" if name not in then else ""
+            verb = f"{what} the warehouse's past" if what else "differs in the warehouse's past"
+            yield f"{name} {verb}."
+            return
+    yield "The order of items differs in the warehouse's past."
+
+
+def _by_id(content: Mapping[str, object]) -> dict[str, object]:
+    items, acls = content["items"], content["acls"]
+    found: dict[str, object] = {}
+    if isinstance(items, list) and isinstance(acls, dict):
+        found |= {f"Item {item['id']}": item for item in items}
+        found |= {f"ACL {name}": binding for name, binding in acls.items()}
+    return found

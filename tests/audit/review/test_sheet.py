@@ -1,0 +1,119 @@
+"""The CSV of a review: safe in a spreadsheet, and read back row by row."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+
+from aclkit.audit.review.attributes import attributes_of
+from aclkit.audit.review.decisions import KEEP, REMOVE, in_force
+from aclkit.audit.review.sheet import COLUMNS, read_sheet, write_sheet
+from aclkit.errors import UsageError
+from aclkit.model.semantics import BrokerSettings
+from tests.audit.review.reviews import decided, items_of, review_of
+from tests.factories import acl
+
+REVIEW = review_of()
+FIRST, SECOND, *_ = REVIEW.items
+FORMULA = '=HYPERLINK("http://evil")'
+
+
+def sheet(review=REVIEW, decisions=None, **filled):
+    """Export a review, and fill in what is given: item → (decision, reason)."""
+    text = "".join(write_sheet(review, decisions or {}, review.items))
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    for row in rows:
+        if row["item"] in filled:
+            row["decision"], row["reason"] = filled[row["item"]]
+    return rows
+
+
+def text_of(rows, separator=",", columns=COLUMNS):
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, columns, delimiter=separator)
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def read(rows, made=(), *, replaces=False, separator=","):
+    text = rows if isinstance(rows, str) else text_of(rows, separator)
+    return read_sheet(text, "f.csv", REVIEW, in_force(made), "bob", replaces=replaces)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_filled_in_sheet_decides_and_empty_rows_do_not(separator):
+    rows = sheet(**{FIRST.item_id: ("Keep", "daily report"), SECOND.item_id: ("remove", "left")})
+    found = read(rows, separator=separator)
+    assert [(w.item, w.decision, w.reason, w.by) for w in found.wanted] == [
+        (FIRST.item_id, KEEP, "daily report", "bob"),
+        (SECOND.item_id, REMOVE, "left", "bob"),
+    ]
+    assert (found.broken, found.undecided) == ((), len(REVIEW.items) - 2)
+
+
+def test_what_was_decided_already_is_exported_and_not_decided_again():
+    made = decided(REVIEW)
+    assert read(sheet(decisions=in_force(made)), made).wanted == ()
+
+
+def test_no_cell_is_a_formula_and_a_reason_comes_back_as_it_was():
+    items = items_of([acl("t", principal="=cmd|'/c calc'!A1:x")], BrokerSettings())
+    review = review_of([acl("t", principal="=cmd|'/c calc'!A1:x")], settings=BrokerSettings(),
+                       about=attributes_of(items, ()))  # fmt: skip
+    made = in_force(decided(review, reason=FORMULA))
+    (row,) = sheet(review, made)
+    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in row.values())
+    text = text_of([row])
+    found = read_sheet(text, "f.csv", review, {}, "bob", replaces=False)
+    assert found.wanted[0].reason == FORMULA
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"decision": "yes", "reason": "x"}, "unknown decision 'yes'. Expected keep or remove"),
+        ({"decision": "keep", "reason": " "}, "Every decision needs a reason"),
+        ({"decision": "keep", "reason": "x", "item": "f" * 16}, "has no item"),
+        ({"decision": "keep", "reason": "x", "digest": "0" * 16}, "is not that of the review q1"),
+    ],
+)
+def test_a_broken_row_is_told_with_its_line_and_the_others_are_read(change, says):
+    rows = sheet(**{FIRST.item_id: ("keep", "two\nlines")})
+    rows[1].update(change)
+    found = read(rows)
+    assert [w.item for w in found.wanted] == [FIRST.item_id]
+    (broken,) = found.broken
+    assert broken.startswith("f.csv, line 4: ")
+    assert says in broken
+
+
+def test_an_item_that_a_file_decides_twice_is_broken_unless_both_are_the_same():
+    rows = sheet(**{FIRST.item_id: ("keep", "x")})
+    again = dict(rows[0], decision="remove")
+    found = read([rows[0], again])
+    assert "is decided otherwise in line 2" in found.broken[0]
+    assert read([rows[0], rows[0]]).broken == ()
+    assert len(read([rows[0], rows[0]]).wanted) == 1
+
+
+def test_a_row_contradicts_a_decision_only_if_that_is_asked_for():
+    rows, made = sheet(**{FIRST.item_id: ("remove", "x")}), decided(REVIEW)
+    assert "has the decision keep by bob" in read(rows, made).broken[0]
+    assert read(rows, made, replaces=True).wanted[0].decision == REMOVE
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "the file is empty"),
+        ("item,decision,reason\n", "line 1: expected the columns .* repeated: digest"),
+        ("item,item,decision,reason,digest\n", "repeated: item"),
+        ('item,decision,reason,digest\n"a', "not valid CSV"),
+    ],
+)
+def test_what_is_no_sheet_is_refused(text, says):
+    with pytest.raises(UsageError, match=says):
+        read(text)
