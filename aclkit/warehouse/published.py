@@ -26,6 +26,7 @@ from aclkit.warehouse.job_run import (
 )
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.table_files import TableFiles, read_files
+from aclkit.warehouse.watch_state import checked_at
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
 MATERIALIZE_STEP: Final = "aclkit --warehouse {path} materialize"
@@ -84,20 +85,26 @@ class AsOf:
     Attributes:
         time: when its run read the sources; None where the run did not record it.
         offset: the head of the cluster in that run, exclusive; None where it is not known.
+        checked: when a watcher last found nothing new in the sources; None where none did.
     """
 
     time: datetime | None
     offset: int | None
+    checked: datetime | None = None
 
     def __str__(self) -> str:
         """Write it as people read it."""
         time = None if self.time is None else f"{self.time:%Y-%m-%d %H:%M} UTC"
         offset = None if self.offset is None else f"offset {self.offset}"
-        return f"as of {', '.join(filter(None, (time, offset))) or 'an unknown time'}"
+        words = ", ".join(filter(None, (time, offset))) or "an unknown time"
+        checked = "" if self.checked is None else f", checked {self.checked:%Y-%m-%d %H:%M} UTC"
+        return f"as of {words}{checked}"
 
     def is_older(self, most: timedelta) -> bool:
-        """Whether its sources were read longer ago than that; unknown times are not."""
-        return self.time is not None and datetime.now(UTC) - self.time > most
+        """Whether its sources were read or checked longer ago than that; unknown times are not."""
+        if self.time is None:
+            return False
+        return datetime.now(UTC) - max(self.time, self.checked or self.time) > most
 
 
 DAY: Final = timedelta(days=1)
@@ -109,8 +116,16 @@ def as_of(published: Published, run: PublishedRun) -> AsOf:
     mine = [each for each in published.standing if each.cluster_id == run.cluster_id]
     until = [each for each in mine if each.run_number <= run.run_number]
     reading = [each for each in until if each.job in REPLAYING]
-    began = (reading[-1] if reading else run).started_at
-    return AsOf(None if began is None else began.replace(tzinfo=UTC), run.head_offset)
+    read = reading[-1] if reading else run
+    time = None if read.started_at is None else read.started_at.replace(tzinfo=UTC)
+    checked = checked_at(published.place, run.cluster_id, read.run_id)
+    return AsOf(time, run.head_offset, checked)
+
+
+def reading_run(published: Published, cluster_id: str) -> PublishedRun | None:
+    """Return the newest run that read a cluster's sources."""
+    mine = (run for run in reversed(published.standing) if run.cluster_id == cluster_id)
+    return next((run for run in mine if run.job in REPLAYING), None)
 
 
 def open_warehouse(path: str | None) -> Published:

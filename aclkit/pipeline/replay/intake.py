@@ -47,6 +47,8 @@ class Intake:
         not_honoured: keys of the client's configuration that are passed over.
         allow_empty: a listing may have no ACLs, whatever was known before.
         imprint: of what they hold, where it was taken.
+        tail: rows of a log that were read already, and follow all that the cluster's tables hold;
+            None where the items are to be read.
     """
 
     sources: tuple[Source, ...]
@@ -58,6 +60,7 @@ class Intake:
     not_honoured: tuple[str, ...] = ()
     allow_empty: bool = False
     imprint: Imprint | None = None
+    tail: Sequence[SourceRow] | None = None
 
     @property
     def is_listing(self) -> bool:
