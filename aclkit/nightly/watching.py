@@ -191,7 +191,7 @@ class Watcher:
         self._alert_pauses += 1
         pause = self._pause(self._alert_pauses)
         self._alert_after = self.clock() + pause
-        self.warn(f"warning: {error} It is tried again in {pause:.0f} s.")
+        self.warn(f"warning: {_plain(error)} It is tried again in {pause:.0f} s.")
 
     def _fail(self, error: AclkitError | OSError, began: float) -> float:
         """Count a failure, and tell it once it lasts; return the pause, longer each time."""
@@ -201,7 +201,7 @@ class Watcher:
         tally.failing_since = tally.failing_since or began
         tally.problem = str(error)
         pause = self._pause(tally.failed_in_a_row)
-        self.warn(f"warning: {error} Next poll in {pause:.0f} s.")
+        self.warn(f"warning: {_plain(error)} Next poll in {pause:.0f} s.")
         if tally.failed_in_a_row >= self.pace.silent_after and self.clock() >= self._alert_after:
             told = error if isinstance(error, AclkitError) else SurroundingsError(str(error))
             since = datetime.fromtimestamp(tally.failing_since, UTC)
@@ -220,3 +220,7 @@ class Watcher:
 
 
 _MOST_DOUBLINGS: Final = 32
+
+
+def _plain(error: Exception) -> str:
+    return f"{str(error).rstrip('.')}."

@@ -177,16 +177,21 @@ def _whole(data: bytes) -> tuple[int, int | None, int]:
 
     Of the last one the bytes may not be there yet.
     """
-    found: list[Header] = []
-    end = 0
-    while header := header_at(data, end):
-        found = [*found[-1:], header]
-        end = header.end
+    found = list(_headers(data))[-2:]
+    end = found[-1].end if found else 0
     if found and not crc_holds(data, found[-1]):
         end = found.pop().position
     if not found:
         return 0, None, -1
     return end, found[-1].next_offset, found[-1].epoch
+
+
+def _headers(data: bytes) -> Iterator[Header]:
+    """Yield the headers of whole batches, as far as their lengths lead."""
+    at = 0
+    while header := header_at(data, at):
+        yield header
+        at = header.end
 
 
 def _rows_of(part: _Part, source: str, place: Place) -> list[SourceRow]:
@@ -195,8 +200,9 @@ def _rows_of(part: _Part, source: str, place: Place) -> list[SourceRow]:
     Raises:
         NotContinuedError: they do not, or a record that may be of an ACL cannot be read.
     """
-    rows = list(read_segment(part.data, source, first=place.offset))
+    _require_epochs(part, source, place.epoch)
     offset, epoch = place.offset, place.epoch
+    rows = list(read_segment(part.data, source, first=place.offset))
     for row in rows:
         if row.kind != RANGE:
             continue
@@ -206,6 +212,14 @@ def _rows_of(part: _Part, source: str, place: Place) -> list[SourceRow]:
     if part.offset is not None and offset != part.offset:
         raise NotContinuedError(f"{source} cannot be read at offset {offset}")
     return [_in_the_file(row, part.at) for row in rows]
+
+
+def _require_epochs(part: _Part, source: str, epoch: int) -> None:
+    """Insist that each epoch begins with the control record of its leader, as Raft's do."""
+    for header in _headers(part.data):
+        if 0 <= epoch < header.epoch and not header.is_control:
+            raise NotContinuedError(f"{source}: epoch {header.epoch} does not begin as one")
+        epoch = header.epoch
 
 
 def _in_the_file(row: SourceRow, at: int) -> SourceRow:
