@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from typing import Any, Final
 
 import click
@@ -83,7 +83,8 @@ def watch(context: Context, /, **chosen: object) -> None:
         work=work, pace=pace, chance=secrets.SystemRandom().random, warn=tell, sleep=time.sleep
     )
     quiet = nullcontext() if context.verbose else untold()
-    with quiet, _alone(warehouse, work, pace), _served(listen, watcher, work):
+    followed, alone = closing(work.following), _alone(warehouse, work, pace)
+    with quiet, followed, alone, _served(listen, watcher, work):
         watcher.watch()
 
 

@@ -88,7 +88,7 @@ class WatchWork:
         if version != self._version:
             before = self._read
             self._look_at_published()
-            if before is not None and self._read != before:
+            if before is not None and self._read is not None and self._read.run_id != before.run_id:
                 self._is_begun = False
                 return News(why="another run has read the sources")
         if self._day != f"{now:%Y-%m-%d}":

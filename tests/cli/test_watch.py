@@ -17,9 +17,11 @@ from aclkit.warehouse.watch_state import CHECKED, read_state
 from tests.audit.reports.hook import serving
 from tests.cli.running import MATERIALIZED, REPLAYED, Warehouse, run
 from tests.cli.watching import START, Killed, Turns, quiet, tables
+from tests.pipeline.sources.fake_broker import fake_broker
 from tests.pipeline.sources.growing_log import GrowingLog
 
 HOUR = 3_600.0
+READ = (2, "orders", 3, "User:alice", "*", 3, 3)
 
 
 @pytest.fixture(autouse=True)
@@ -237,6 +239,20 @@ def listing(*names):
         for name in names
     )
     return f"Current ACLs for resource `{pattern}`:\n{rows}\n"
+
+
+def test_a_live_cluster_is_asked_over_one_connection_and_decided_where_it_differs(tmp_path):
+    with fake_broker([READ]) as broker:
+        turns = Turns(tmp_path / "w", "--source", f"live:{broker.bootstrap}")
+
+        def grant(_):
+            connections.append(len(broker._threads))
+            broker.acls = [READ, (2, "new", 3, "User:eve", "*", 3, 3)]
+
+        connections = []
+        turns(None, lambda _: connections.append(len(broker._threads)), None, None, grant, None)
+    assert turns.runs == [0, 1]
+    assert connections[0] == connections[1], "quiet polls connect no more"
 
 
 @pytest.mark.parametrize(

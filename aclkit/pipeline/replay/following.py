@@ -196,6 +196,7 @@ class Following:
 
     def __init__(self, intake: Intake, files: Sequence[str] = ()) -> None:
         """Take the sources, as they were looked at, and files that also decide a run."""
+        self._let_go = intake.let_go
         self._logs = [LogFollower(s.path) for s in intake.sources if s.kind == METADATA_LOG]
         others = [s for s in intake.sources if s.kind != METADATA_LOG]
         self._others = [
@@ -208,6 +209,11 @@ class Following:
     def offset(self) -> int | None:
         """Up to which offset a log was looked at; None where no single log is followed."""
         return self._logs[0].offset if len(self._logs) == 1 else None
+
+    def close(self) -> None:
+        """Close what stays open between two looks."""
+        if self._let_go is not None:
+            self._let_go()
 
     def look(self) -> News | None:
         """Return what is new since the last run that published; None where nothing is.
@@ -252,9 +258,9 @@ def _follower_of(source: Source, intake: Intake) -> ContentFollower:
         return ContentFollower(shown(source.path), FileContent(source.path))
 
     def ask() -> object:
-        if intake.ask is None:
+        if intake.ask_again is None:
             return None
-        listing = intake.ask()
+        listing = intake.ask_again()
         told = (listing.told, listing.cluster_id, listing.brokers, listing.metadata_version)
         return frozenset(listing.rows), told
 
