@@ -11,6 +11,7 @@ import os
 import select
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -27,6 +28,7 @@ _is_ending = threading.Event()
 _handlers: dict[signal.Signals, Callable[..., None] | signal.Handlers] = {}
 _before: list[Callable[[], None]] = []
 _unhurried = threading.Lock()
+_is_finishing = False
 
 
 def install() -> None:
@@ -69,8 +71,25 @@ def finishing_first() -> Iterator[None]:
 
     For a program that runs until a signal ends it: what it does is worth finishing.
     """
+    global _is_finishing
     with _unhurried:
-        yield
+        _is_finishing = True
+        try:
+            yield
+        finally:
+            _is_finishing = False
+
+
+def pause(seconds: float) -> None:
+    """Wait for something that others do; a signal need not wait for that."""
+    if not _is_finishing:
+        time.sleep(seconds)
+        return
+    _unhurried.release()
+    try:
+        time.sleep(seconds)
+    finally:
+        _unhurried.acquire()
 
 
 @contextmanager

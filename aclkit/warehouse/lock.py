@@ -16,6 +16,7 @@ from aclkit.runtime.child import held_by_children
 from aclkit.runtime.deadline import Deadline
 from aclkit.runtime.environment import require_room, require_writable, write_error
 from aclkit.runtime.permissions import make_folder, writing_like
+from aclkit.runtime.signals import pause
 
 LOCK_NAME = ".aclkit.lock"
 WATCH_LOCK_NAME: Final = ".aclkit.watch.lock"
@@ -135,7 +136,7 @@ def _wait(handle: IO[str], warehouse: str, timeout_seconds: float) -> None:
         if not is_told:
             log.info("Waiting for another run (process %s) to end …", holder)
             is_told = True
-        time.sleep(0.2)
+        pause(0.2)
 
 
 def _take(handle: IO[str]) -> bool:
