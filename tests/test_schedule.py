@@ -129,7 +129,7 @@ def test_kubernetes_runs_one_watcher_that_may_write_to_its_warehouse_alone():
     assert {m["name"] for m in container["volumeMounts"]} == {v["name"] for v in pod["volumes"]}
     labels = spec["template"]["metadata"]["labels"]
     assert spec["selector"]["matchLabels"] == labels
-    probe = " ".join(container["livenessProbe"]["exec"]["command"])
+    probe = " ".join(container["readinessProbe"]["exec"]["command"])
     assert container["args"][-1] in probe
 
 

@@ -39,7 +39,7 @@ from aclkit.warehouse.lock import only_watcher
 @option(
     "--listen",
     metavar="ADDRESS:PORT",
-    help="Serve /healthz and /metrics on this address of the loopback.",
+    help="Serve health and metrics on the loopback.",
 )
 @option(
     "--alert-after",
@@ -57,7 +57,6 @@ def watch(context: Context, /, **chosen: object) -> None:
     \b
     Example:
       aclkit watch --config aclkit.toml
-      aclkit --warehouse W watch --source metadata-log:DIR --interval 10
       aclkit --warehouse W watch --source live:HOST:9092 --alert-webhook-file FILE
 
     Each poll looks at the sources. If they hold anything new, it does what run does, and sends an

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, Final
 
 import aclkit
@@ -45,7 +46,7 @@ from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.watch_state import ALERTED, CHECKED, read_state, write_state
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class WatchWork:
     """What a watcher does; see ``nightly.watching.Work``.
 
@@ -73,10 +74,20 @@ class WatchWork:
     _is_begun: bool = False
     _now: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    @property
+    @cached_property
     def place(self) -> Location:
         """Where the warehouse lies."""
         return Location(self.context.require_warehouse())
+
+    @cached_property
+    def _checks(self) -> dict[str, Mapping[str, Any]]:
+        """What was noted of each cluster; no other process writes it meanwhile."""
+        return dict(read_state(self.place, CHECKED))
+
+    @cached_property
+    def _told(self) -> dict[str, Mapping[str, Any]]:
+        """What was alerted of each cluster; no other process writes it meanwhile."""
+        return dict(read_state(self.place, ALERTED))
 
     def look(self, now: datetime) -> News | None:
         """See ``Work.look``: the whole sources once a day, and where another run has come."""
@@ -148,8 +159,8 @@ class WatchWork:
             "options": self._options(),
             "source": self.following.state(),
         }
-        known = read_state(self.place, CHECKED)
-        write_state(self.place, CHECKED, {**known, self.cluster_id: said})
+        self._checks[self.cluster_id] = said
+        write_state(self.place, CHECKED, self._checks)
         if self.context.verbose:
             self.say(f"{_time(now)} checked, offset {self.following.offset or 'unknown'}\n")
 
@@ -163,17 +174,18 @@ class WatchWork:
 
     def tell_return(self) -> None:
         """See ``Work.tell_return``."""
-        known = self._alerted()
-        if known is None or not known.failing or not self._sends():
-            return
-        self._send(alert_of_return(self._name(), known.failing))
-        self._remember(replace(known, failing=""))
+        # The first failures may be those of a cluster whose id no source has told yet.
+        for name in dict.fromkeys((self._name() or "", "")):
+            known = read_alerted(self._told.get(name, {}))
+            if known is not None and known.failing and self._sends():
+                self._send(alert_of_return(self._name(), known.failing))
+                self._remember(replace(known, failing=""), name)
 
     def _begin(self) -> News | None:
         """Go on from an earlier watcher; where that is not possible, a run has to read all."""
-        known = read_state(self.place, CHECKED)
-        mine = {k: v for k, v in known.items() if v.get("options") == self._options()}
-        for cluster_id, said in mine.items():
+        options = self._options()
+        mine = [(k, v) for k, v in self._checks.items() if v.get("options") == options]
+        for cluster_id, said in mine:
             self.cluster_id = cluster_id
             self._look_at_published()
             is_same = self._read is not None and self._read.run_id == said.get("run_id")
@@ -214,11 +226,11 @@ class WatchWork:
         return Moved(added=added, removed=removed)
 
     def _alerted(self) -> Alerted | None:
-        return read_alerted(read_state(self.place, ALERTED).get(self._name() or "", {}))
+        return read_alerted(self._told.get(self._name() or "", {}))
 
-    def _remember(self, told: Alerted) -> None:
-        known = read_state(self.place, ALERTED)
-        write_state(self.place, ALERTED, {**known, self._name() or "": told.write()})
+    def _remember(self, told: Alerted, name: str | None = None) -> None:
+        self._told[self._name() or "" if name is None else name] = told.write()
+        write_state(self.place, ALERTED, self._told)
 
     def _name(self) -> str | None:
         return self.cluster_id or self.context.cluster

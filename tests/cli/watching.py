@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from aclkit.cli import cli
 from aclkit.nightly.watching import Watcher
+from aclkit.warehouse.published import open_warehouse
 from tests.cli.running import Warehouse
 
 START = 1_795_737_600.0
@@ -22,7 +23,7 @@ Step = Callable[[Watcher], object]
 class Turns:
     """Runs ``aclkit watch`` for as many turns as there are steps; then it is killed."""
 
-    def __init__(self, warehouse: Path, *options: str) -> None:
+    def __init__(self, warehouse: Path | str, *options: str) -> None:
         self.warehouse, self.options = warehouse, options
         self.now = START
         self.env: dict[str, str | None] = {}
@@ -54,12 +55,12 @@ class Turns:
 
     @property
     def place(self) -> Warehouse:
-        return Warehouse(self.warehouse)
+        return Warehouse(Path(self.warehouse))
 
     @property
     def runs(self) -> list[int]:
         """The numbers of the published runs."""
-        return [run.run_number for run in self.place.published().runs]
+        return [run.run_number for run in open_warehouse(str(self.warehouse)).runs]
 
 
 class Killed(Exception):
