@@ -77,6 +77,7 @@ def watch(context: Context, /, **chosen: object) -> None:
         chosen=options,
         webhook=webhook_of(options),
         following=Following(intake_of(options), option_files(options)),
+        wants_report=listen is not None,
     )
     watcher = Watcher(
         work=work, pace=pace, chance=secrets.SystemRandom().random, warn=tell, sleep=time.sleep

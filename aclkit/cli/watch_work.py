@@ -56,7 +56,8 @@ class WatchWork:
         webhook: where alerts go; None is nowhere.
         following: the sources.
         say: takes a line about what changed, or was checked.
-        report: what the newest run looks like, for metrics; None before the first look at it.
+        wants_report: metrics of the newest run are asked for.
+        report: what that run looks like; None before the first turn, or where it is not wanted.
     """
 
     context: Context
@@ -64,6 +65,7 @@ class WatchWork:
     webhook: Webhook | None
     following: Following
     say: Callable[[str], None] = field(default=lambda line: write_lines([line], sys.stdout))
+    wants_report: bool = False
     report: RunReport | None = None
     watcher: str = field(default_factory=lambda: uuid.uuid4().hex)
     cluster_id: str | None = None
@@ -159,6 +161,7 @@ class WatchWork:
             "options": self._options(),
             "source": self.following.state(),
         }
+        self._gather()
         self._checks[self.cluster_id] = said
         write_state(self.place, CHECKED, self._checks)
         if self.context.verbose:
@@ -262,15 +265,21 @@ class WatchWork:
         for line in lines:
             self.say(f"{time} {visible(line)}\n")
 
+    def _gather(self) -> None:
+        """Read what metrics show of the newest run: who asks for them waits for no table."""
+        if not self.wants_report:
+            return
+        if self._summary is None:
+            self._summary = self._read_summary()
+        if self.report is None or self.report.summary is not self._summary:
+            with open_tables(self.place.text) as (published, tables):
+                self.report = gather(tables, published, self._summary, has_access=False)
+
     def metrics(self, now: float) -> str:
         """Return the numbers of the newest run in Prometheus' text format; none before it."""
-        summary = self._summary
-        if summary is None:
+        if (report := self.report) is None:
             return ""
-        if self.report is None or self.report.summary is not summary:
-            with open_tables(self.place.text) as (published, tables):
-                self.report = gather(tables, published, summary, has_access=False)
-        return render_prometheus(replace(self.report, made_at=datetime.fromtimestamp(now, UTC)))
+        return render_prometheus(replace(report, made_at=datetime.fromtimestamp(now, UTC)))
 
 
 def _change_lines(moved: Moved, known: NightlySummary, summary: NightlySummary) -> Iterator[str]:

@@ -68,6 +68,9 @@ def answering(host: str, port: int, replies: Replies) -> Iterator[int]:
         address_family = AF_INET6 if ":" in host else AF_INET
         daemon_threads = True
 
+        def handle_error(self, *_: object) -> None:
+            """Write nothing where a client hangs up."""
+
     try:
         server = Server((host, port), _handler(replies))
     except OSError as error:
