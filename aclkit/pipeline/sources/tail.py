@@ -78,14 +78,15 @@ def find_end(log: MetadataLog) -> Place:
     Raises:
         NotContinuedError: the log has no segments with Kafka's names.
     """
-    path = log.segments[-1] if log.segments else None
-    first = None if path is None else first_offset(path)
-    if path is None or first is None:
-        raise NotContinuedError("the log has no segment named for its first offset")
-    place = Place(segment=base_name(path), position=0, offset=first, epoch=-1, mark="")
-    for part in _parts(path, place.position):
-        place = _beyond(place, part)
-    return replace(_marked(path, place), is_known=True, ahead=_newest_snapshot(log))
+    for path in reversed(log.segments):
+        if (first := first_offset(path)) is None:
+            break
+        place = Place(segment=base_name(path), position=0, offset=first, epoch=-1, mark="")
+        for part in _parts(path, place.position):
+            place = _beyond(place, part)
+        if place.position or place.rest or path == log.segments[0]:
+            return replace(_marked(path, place), is_known=True, ahead=_newest_snapshot(log))
+    raise NotContinuedError("the log has no segment named for its first offset")
 
 
 def read_on(log: MetadataLog, place: Place) -> Continued:
@@ -107,8 +108,12 @@ def read_on(log: MetadataLog, place: Place) -> Continued:
         if base_name(path) != place.segment:
             if first_offset(path) != place.offset or place.rest:
                 raise NotContinuedError(f"{shown(path)} does not follow offset {place.offset}")
-            place = replace(place, segment=base_name(path), position=0)
-        place, found = _read_file(path, place)
+            before = place
+            place, found = _read_file(path, replace(place, segment=base_name(path), position=0))
+            if not (place.position or place.rest):
+                place = before  # no batch of the empty file would tell whether it is this log's
+        else:
+            place, found = _read_file(path, place)
         rows += found
     newest = _newest_snapshot(log)
     if newest > max(place.offset, place.ahead):

@@ -149,6 +149,29 @@ def test_a_log_that_was_cut_and_goes_on_in_a_higher_epoch_is_read_as_a_whole(log
     assert reader.known == reader.truth()
 
 
+def test_a_log_that_was_cut_behind_an_empty_segment_is_not_taken_for_the_same(log, reader):
+    log.add()
+    log.roll()
+    reader.poll()
+    assert reader.poll() is None
+    base = log.bases[-1]
+    log.cut(1)
+    log.idle()
+    log.roll()
+    assert log.bases[-1] == base
+    assert reader.poll().tail is None
+    assert reader.known == reader.truth()
+
+
+def test_the_end_of_a_log_is_that_of_its_last_batch_whatever_is_empty_after_it(log, reader):
+    log.roll()
+    reader.follower.begin()
+    reader.follower.end()
+    assert (reader.follower.offset, reader.poll()) == (log.end, None)
+    log.add()
+    assert reader.poll().tail
+
+
 def test_an_epoch_without_the_record_of_its_leader_is_left_to_a_whole_reading(log, reader):
     log.epoch += 1
     log.add()
