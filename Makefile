@@ -19,9 +19,8 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	&& echo $$python && break; done)
 
 .PHONY: help setup demo docs test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
-	bench-cold bench-scale broker-test cluster-test object-store-test container-test soak lint types \
-	imports check fmt lock build release-check \
-	deploy-check clean
+	bench-cold bench-scale bench-watch broker-test cluster-test object-store-test container-test soak lint \
+	types imports check fmt lock build release-check deploy-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +73,9 @@ bench-cold: $(READY) ## Measure what starts cold, five times each; AGAINST=FOLDE
 
 bench-scale: $(READY) ## Measure large runs, each anew; CASES="S30 S100", DOCS=1 writes docs/speed.md
 	@$(BIN)/python -m tests.tools.benchmarks.scale $(CASES) $(if $(DOCS),--docs)
+
+bench-watch: $(READY) ## Poll for a day by a clock of its own, and change a large cluster (5 minutes)
+	@$(BIN)/python -m tests.tools.benchmarks.watch_day
 
 broker-test: $(READY) ## Compare with a real Kafka broker on loopback, from Maven jars (10 minutes)
 	@$(BIN)/python -m tests.tools.broker

@@ -168,6 +168,7 @@ NO_ENGINE = {
     "pipeline/explain/pairing.py: NO_SET": "no number of a set",
     "pipeline/explain/pairing.py: _FEW_SUBJECTS": "which patterns make kinds",
     "pipeline/explain/ranked_acls.py: MOST_ACLS": "ACLs that can be told apart",
+    "pipeline/replay/following.py: _YOUNG": "how young a file's time proves nothing",
     "pipeline/replay/forget.py: MOST_NAMED": "names in a message",
     "pipeline/replay/ranges.py: END": "the end of a log",
     "pipeline/replay/record.py: _MOST_NAMED": "names in a message",

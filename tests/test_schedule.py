@@ -28,8 +28,12 @@ def called(line: str) -> CommandLine:
     return CommandLine(tuple(words[at + 1 :]))
 
 
+WATCH = SCHEDULE / "systemd" / "aclkit-watch.service"
+"""What goes on for days needs no timer."""
+
+
 def units():
-    return sorted((SCHEDULE / "systemd").glob("*.service"))
+    return sorted({*(SCHEDULE / "systemd").glob("*.service")} - {WATCH})
 
 
 def unit(path: Path) -> configparser.ConfigParser:
@@ -47,6 +51,14 @@ def test_systemd_calls_a_command_that_exists_and_has_its_timer(path):
     timer = unit(path.with_suffix(".timer"))
     assert timer["Timer"]["OnCalendar"]
     assert timer["Install"]["WantedBy"] == "timers.target"
+
+
+def test_systemd_keeps_the_watcher_alive_and_lets_it_end():
+    service = unit(WATCH)["Service"]
+    line = called(service["ExecStart"])
+    assert (line.words[0], line.problem(cli)) == ("watch", None)
+    assert (service["Restart"], service["SuccessExitStatus"]) == ("always", "143")
+    assert unit(WATCH)["Install"]["WantedBy"] == "multi-user.target"
 
 
 def test_cron_lines_have_five_times_a_user_and_a_command_that_exists():
@@ -123,6 +135,22 @@ def test_kubernetes_without_spark_runs_as_nobody_what_its_settings_name():
     assert {*config["run"], *(key for key in config if key != "run")} <= known
     assert config["warehouse"].startswith(mounted["warehouse"] + "/")
     assert config["run"]["command_config"].startswith(mounted["secret"] + "/")
+
+
+def test_kubernetes_runs_one_watcher_that_may_write_to_its_warehouse_alone():
+    path = SCHEDULE / "kubernetes" / "watch-deployment.yaml"
+    (document,) = yaml.safe_load_all(path.read_text(encoding="utf-8"))
+    spec = document["spec"]
+    assert (spec["replicas"], spec["strategy"]["type"]) == (1, "Recreate")
+    pod = spec["template"]["spec"]
+    (container,) = pod["containers"]
+    assert CommandLine(tuple(container["args"])).problem(cli) is None
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    assert {m["name"] for m in container["volumeMounts"]} == {v["name"] for v in pod["volumes"]}
+    labels = spec["template"]["metadata"]["labels"]
+    assert spec["selector"]["matchLabels"] == labels
+    probe = " ".join(container["readinessProbe"]["exec"]["command"])
+    assert container["args"][-1] in probe
 
 
 def test_databricks_runs_a_job_that_exists_with_options_that_exist():

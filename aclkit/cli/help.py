@@ -17,7 +17,7 @@ RARE: Final = frozenset(
         *("--resources", "--extend", "--semantics", "--glob-patterns", "--identity-globs"),
         *("--deciding-acl", "--wildcard-defect", "--cidr-hosts", "--server-properties"),
         *("--no-super-users", "--allow-everyone", "--broad-share", "--report"),
-        *("--alert-style", "--alert-on", "--alert-timeout", "--alert-retries"),
+        *("--alert-style", "--alert-on", "--alert-timeout", "--alert-retries", "--alert-after"),
         *("--high-watermark", "--allow-empty", "--accept-holes", "--strict", "--output"),
         *("--delegation-token", "--user-principal", "--allow-host", "--deny-host", "--idempotent"),
         *("--bootstrap-server", "--bootstrap-controller", "--user-header", "--token-file"),

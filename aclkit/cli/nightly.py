@@ -39,6 +39,7 @@ from aclkit.cli.options import (
     rebuild_of,
     rebuild_options,
     replay_options,
+    together,
 )
 from aclkit.cli.output import is_terminal, tell, write_lines
 from aclkit.cli.replay import asked, intake_of
@@ -93,37 +94,45 @@ OptionsOf = Callable[["Callable[[], SparkSession]", Intake], NightlyOptions]
 """Reads the user's files, once the lock is held, and with what."""
 
 
+run_options = together(
+    replay_options,
+    inventory_options,
+    principal_options,
+    settings_options,
+    fail_on_option("Exit with code 1 on new findings of this severity or higher."),
+    option(
+        "--broad-share",
+        type=FiniteRange(0, 1),
+        default=BROAD_SHARE,
+        metavar="SHARE",
+        help="Report an ALLOW that applies to more than this share of topics.",
+    ),
+    baseline_options,
+    option(
+        "--assertions",
+        metavar="FILE.toml",
+        help="Policies to check; a failed one means exit code 1. See aclkit assert.",
+    ),
+    drift_options,
+    by_whom_options,
+    lease_options,
+    option("--report", metavar="FILE.md", help="Also write the summary to this file."),
+    option(
+        "--report-dir", metavar="DIR", help="Write the reports of --report-formats to this folder."
+    ),
+    option(
+        "--report-formats",
+        metavar="A,B",
+        default="html",
+        help=f"Formats of the reports: {', '.join(FORMATS)}, or all.",
+    ),
+    alert_options,
+)
+"""Options of what does nightly runs, once or again and again."""
+
+
 @command("run")
-@replay_options
-@inventory_options
-@principal_options
-@settings_options
-@fail_on_option("Exit with code 1 on new findings of this severity or higher.")
-@option(
-    "--broad-share",
-    type=FiniteRange(0, 1),
-    default=BROAD_SHARE,
-    metavar="SHARE",
-    help="Report an ALLOW that applies to more than this share of topics.",
-)
-@baseline_options
-@option(
-    "--assertions",
-    metavar="FILE.toml",
-    help="Policies to check; a failed one means exit code 1. See aclkit assert.",
-)
-@drift_options
-@by_whom_options
-@lease_options
-@option("--report", metavar="FILE.md", help="Also write the summary to this file.")
-@option("--report-dir", metavar="DIR", help="Write the reports of --report-formats to this folder.")
-@option(
-    "--report-formats",
-    metavar="A,B",
-    default="html",
-    help=f"Formats of the reports: {', '.join(FORMATS)}, or all.",
-)
-@alert_options
+@run_options
 @rebuild_options
 @lock_timeout_option
 @click.pass_obj
@@ -163,24 +172,30 @@ def run(context: Context, /, **chosen: Any) -> None:  # noqa: ANN401 -- the opti
     webhook = webhook_of(chosen)
     rebuild = rebuild_of(chosen)
     with telling_failures(context.cluster, webhook, chosen["alert_on"]):
-        result = _night(context, policies, rebuild, chosen)
+        result = night(context, policies, chosen, intake_of(chosen), rebuild=rebuild)
     # A reader who has seen enough of the page keeps no report from being written.
     if is_terminal():
         write_lines(lay_out(short_parts(result.summary), context.layout), sys.stdout)
     else:
         write_lines([result.page], sys.stdout)
-    for path in _write(warehouse, result, forms, chosen):
+    for path in write_files(warehouse, result, forms, chosen):
         tell(f"wrote {path}")
     if webhook is not None and is_alarming(result.summary, chosen["alert_on"]):
         send_alert(alert_of(result.summary), webhook)
     sys.exit(result.exit_code)
 
 
-def _night(
-    context: Context, policies: Policies, rebuild: Rebuild | None, chosen: dict[str, Any]
+def night(
+    context: Context,
+    policies: Policies,
+    chosen: dict[str, Any],
+    intake: Intake,
+    *,
+    rebuild: Rebuild | None = None,
+    keeps_unchanged: bool = True,
 ) -> NightlyResult:
-    """Do one nightly run under the options of the command."""
-    intake, replaying = intake_of(chosen), picked(ReplayOptions, chosen)
+    """Do one nightly run under the options of ``run_options``; see ``NightlyOptions``."""
+    replaying = picked(ReplayOptions, chosen)
     given = given_settings(chosen)
     builder = builder_of(chosen, given.mapping_rules)
     tell_first(asked_words(reading_of(chosen)))
@@ -201,6 +216,7 @@ def _night(
             by_whom=by_whom,
             automation=automation,
             leases=leases,
+            keeps_unchanged=keeps_unchanged,
         )
 
     return do_night(context, intake, replaying, options_of, chosen["lock_timeout"], rebuild)
@@ -261,7 +277,7 @@ def report_formats(text: str) -> tuple[str, ...]:
     return FORMATS if EVERY in names else names
 
 
-def _write(
+def write_files(
     warehouse: str, result: NightlyResult, forms: tuple[str, ...], chosen: dict[str, Any]
 ) -> Iterator[str]:
     """Write the page and the reports, and yield the path of each file."""

@@ -21,7 +21,7 @@ def read_config(path: str, commands: Commands) -> tuple[dict[str, Any], object]:
 
     A key at the top holds for every command that has the option; a table named for a command
     holds for that command, ``[acls.list]`` for a command of a group. Dashes and underscores are
-    the same.
+    the same. ``watch`` does what ``run`` does, so it begins with the options in ``[run]``.
 
     Args:
         path: the file.
@@ -41,7 +41,7 @@ def _defaults(
     where: str, table: Mapping[str, Any], commands: Commands, inherited: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the defaults that a table gives to its own command and to those below it."""
-    content = {_plain(key): value for key, value in table.items()}
+    content = _plainly(table)
     below: dict[str, dict[str, Mapping[str, ConfigOption]]] = {}
     for words, options in commands.items():
         first, _, rest = words.partition(" ")
@@ -59,8 +59,24 @@ def _defaults(
         inner = content.get(plain, {})
         if not isinstance(inner, dict):
             raise UsageError(f"{where}: [{name}] must be a table, not {inner!r}.")
-        defaults[name] = _defaults(f"{where}: [{name}]", inner, below[name], values)
+        base = content.get(_BASED_ON.get(plain, ""), {})
+        shared = {
+            key: value
+            for key, value in (base.items() if isinstance(base, dict) else ())
+            if _plain(key) in below[name][""]
+        }
+        defaults[name] = _defaults(
+            f"{where}: [{name}]", inner, below[name], {**values, **_plainly(shared)}
+        )
     return defaults
+
+
+_BASED_ON: Final = {"watch": "run"}
+"""Command → the one whose table its own goes on from."""
+
+
+def _plainly(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {_plain(key): value for key, value in table.items()}
 
 
 def _plain(key: str) -> str:

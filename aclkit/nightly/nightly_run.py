@@ -68,6 +68,7 @@ class NightlyOptions:
         by_whom: the controllers' log, if it is read.
         automation: the principals that are meant to change ACLs; None where none were passed.
         leases: until when ACLs are needed.
+        keeps_unchanged: a run that changes nothing leaves its row of ``job_run`` all the same.
     """
 
     cluster: str | None
@@ -81,6 +82,7 @@ class NightlyOptions:
     by_whom: ByWhomOptions | None = None
     automation: Automation | None = None
     leases: Leases = field(default_factory=Leases)
+    keeps_unchanged: bool = True
 
     @property
     def has_builder(self) -> bool:
@@ -97,12 +99,14 @@ class NightlyResult:
         summary: what the page shows, verdicts and exit code included.
         page: its Markdown.
         exit_code: the highest of all.
+        is_kept: it was published; otherwise it changed nothing and left nothing.
     """
 
     findings: tuple[Finding, ...]
     summary: NightlySummary
     page: str
     exit_code: int
+    is_kept: bool = True
 
 
 def _begin_deciding(run: Run, options: NightlyOptions) -> Scope:
@@ -173,9 +177,12 @@ def _holds_decisions(run: Run, scope: Scope, options: NightlyOptions) -> bool:
     return True
 
 
-def _end_night(run: Run, replayed: ReplayResult, options: NightlyOptions) -> NightlyResult:
+def _end_night(
+    run: Run, replayed: ReplayResult, options: NightlyOptions, *, is_kept: bool
+) -> NightlyResult:
     """Publish, and check what is published against the policies."""
-    publish(run)
+    if is_kept:
+        publish(run)
     with open_tables(run.store.place.text) as (published, tables):
         found = read_summary(tables, deciding_run(published, run.cluster_id))
     summary = conclude(found, replayed.exit_code, options.policies, published)
@@ -184,7 +191,22 @@ def _end_night(run: Run, replayed: ReplayResult, options: NightlyOptions) -> Nig
         summary=summary,
         page=render_summary(summary),
         exit_code=summary.exit_code or 0,
+        is_kept=is_kept,
     )
+
+
+def _changes_nothing(run: Run) -> bool:
+    """Whether a run whose decisions are those of the previous one wrote and found nothing new.
+
+    A previous run that decided has more findings than this one, which looked for those of the log,
+    the settings and the team's files only.
+    """
+    before = run.goes_on_from()
+    if before is None or run.store.versions != run.store.published:
+        return False
+    known = {found.fingerprint for found in run.findings_of(before.run_id)}
+    own = {found.fingerprint for found in run.findings}
+    return own <= known if before.decided_in == before.run_number else own == known
 
 
 def _is_audited(then: RunSettings, told: RunSettings, options: NightlyOptions) -> bool:
@@ -206,7 +228,8 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     """Replay, decide, find and compare; publish once, as one run.
 
     Where log, settings and inventory contain nothing new, the decisions and findings of the
-    previous run still hold, and only the ``job_run`` row is written.
+    previous run still hold, and only the ``job_run`` row is written, or with ``keeps_unchanged``
+    off nothing.
     """
     if run.rebuilt is not None:
         replay_again(run)
@@ -215,9 +238,12 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
         run.notes.extend(run.rebuilt.notes(run.store.runs, run.cluster_id))
     scope = _begin_deciding(run, options)
     _note_missing_rights(run, scope, intake, options)
+    is_kept = True
     if not _holds_decisions(run, scope, options):
         _decide(run, scope, options)
-    return _end_night(run, replayed, options)
+    elif not options.keeps_unchanged:
+        is_kept = not _changes_nothing(run)
+    return _end_night(run, replayed, options, is_kept=is_kept)
 
 
 def _decide(run: Run, scope: Scope, options: NightlyOptions) -> None:

@@ -42,6 +42,17 @@ def step(what: str) -> Iterator[None]:
         log.info("%s: %.1f s", what, seconds)
 
 
+@contextmanager
+def untold() -> Iterator[None]:
+    """Log no steps meanwhile: what works for days tells what came out of it."""
+    level = log.level
+    log.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
 def is_shown() -> bool:
     """Whether there is a line that is rewritten."""
     return _line is not None

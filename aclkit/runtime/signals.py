@@ -11,6 +11,7 @@ import os
 import select
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -21,10 +22,13 @@ from aclkit.runtime.scratch import remove_scratch
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SECONDS: Final = 15.0
 """After so long the process ends, whatever is left to do."""
+_LOOK_SECONDS: Final = 0.1
 
 _is_ending = threading.Event()
 _handlers: dict[signal.Signals, Callable[..., None] | signal.Handlers] = {}
 _before: list[Callable[[], None]] = []
+_unhurried = threading.Lock()
+_is_finishing = False
 
 
 def install() -> None:
@@ -62,6 +66,33 @@ def before_end(last_act: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
+def finishing_first() -> Iterator[None]:
+    """Let a signal that comes meanwhile wait until the block is left; a second one does not.
+
+    For a program that runs until a signal ends it: what it does is worth finishing.
+    """
+    global _is_finishing
+    with _unhurried:
+        _is_finishing = True
+        try:
+            yield
+        finally:
+            _is_finishing = False
+
+
+def pause(seconds: float) -> None:
+    """Wait for something that others do; a signal need not wait for that."""
+    if not _is_finishing:
+        time.sleep(seconds)
+        return
+    _unhurried.release()
+    try:
+        time.sleep(seconds)
+    finally:
+        _unhurried.acquire()
+
+
+@contextmanager
 def interruptible() -> Iterator[None]:
     """Let Ctrl-C raise ``KeyboardInterrupt`` meanwhile, where nothing can be left half done."""
     if _handlers.get(signal.SIGINT) is not _wake:
@@ -88,11 +119,21 @@ def _wake(*_: object) -> None:
 
 def _watch(reader: int) -> None:
     number = _next(reader, None)
+    _let_finish(reader)
     _is_ending.set()
     threading.Thread(target=_end, args=(number,), name="aclkit-end", daemon=True).start()
     _next(reader, _SECONDS)
     child.kill_all()
     os._exit(128 + number)
+
+
+def _let_finish(reader: int) -> None:
+    """Wait until nothing is in ``finishing_first``, or another signal comes; nothing begins it."""
+    if _unhurried.acquire(blocking=False):
+        return
+    os.write(2, b"Stopping after the work in progress. Send the signal again to stop at once.\n")
+    while not (_unhurried.acquire(timeout=_LOOK_SECONDS) or _next(reader, 0.0)):
+        pass
 
 
 def _next(reader: int, seconds: float | None) -> int:

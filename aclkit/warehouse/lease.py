@@ -13,7 +13,6 @@ import json
 import logging
 import sys
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -23,7 +22,7 @@ from typing import Final, Protocol
 
 from aclkit.errors import DataError, SurroundingsError
 from aclkit.runtime.deadline import Deadline
-from aclkit.runtime.signals import before_end
+from aclkit.runtime.signals import before_end, pause
 from aclkit.runtime.storage_settings import is_single_writer_assumed
 from aclkit.warehouse.storage import Storage
 
@@ -116,7 +115,7 @@ def hold(
         if not is_told:
             log.info("Waiting for another run to end, until %s at the latest …", until)
             is_told = True
-        time.sleep(min(1.0, deadline.left))
+        pause(min(1.0, deadline.left))
     renewer = threading.Thread(target=lease.keep, name="aclkit-lease", daemon=True)
     renewer.start()
 

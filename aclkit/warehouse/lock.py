@@ -16,8 +16,10 @@ from aclkit.runtime.child import held_by_children
 from aclkit.runtime.deadline import Deadline
 from aclkit.runtime.environment import require_room, require_writable, write_error
 from aclkit.runtime.permissions import make_folder, writing_like
+from aclkit.runtime.signals import pause
 
 LOCK_NAME = ".aclkit.lock"
+WATCH_LOCK_NAME: Final = ".aclkit.watch.lock"
 log = logging.getLogger(__name__)
 _A_TABLE: Final = "job_run"
 """The table that every warehouse has; new files are readable for the same users."""
@@ -54,6 +56,31 @@ def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[Callable[
             finally:
                 # Not left to the closing: a JVM that lives on holds the file open.
                 fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+@contextmanager
+def only_watcher(warehouse: str) -> Iterator[None]:
+    """Be the one watcher of a warehouse; its runs take the lock of runs as all others do.
+
+    Raises:
+        SurroundingsError: there is another one, or the folder cannot be made or written.
+    """
+    folder = Path(warehouse)
+    with writing_like(folder / _A_TABLE), _plain_errors(warehouse):
+        make_folder(folder)
+        handle = (folder / WATCH_LOCK_NAME).open("a+")
+    with handle:
+        if not _locks(handle, fcntl.LOCK_EX):
+            handle.seek(0)
+            holder = handle.read().strip() or "unknown"
+            raise SurroundingsError(
+                f"Another watcher (process {holder}) follows {warehouse}. One watcher a warehouse "
+                "is enough: stop it first, or leave it to it."
+            )
+        with _plain_errors(warehouse):
+            handle.truncate(0)
+            os.write(handle.fileno(), f"{os.getpid()}\n".encode())
+        yield
 
 
 def lock_holder(warehouse: str) -> str | None:
@@ -109,7 +136,7 @@ def _wait(handle: IO[str], warehouse: str, timeout_seconds: float) -> None:
         if not is_told:
             log.info("Waiting for another run (process %s) to end …", holder)
             is_told = True
-        time.sleep(0.2)
+        pause(0.2)
 
 
 def _take(handle: IO[str]) -> bool:

@@ -27,6 +27,7 @@ from aclkit.warehouse.job_run import (
 )
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.table_files import TableFiles, read_files
+from aclkit.warehouse.watch_state import checked_at
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
 MATERIALIZE_STEP: Final = "aclkit --warehouse {path} materialize"
@@ -85,23 +86,28 @@ class AsOf:
     Attributes:
         time: when its run read the sources; None where the run did not record it.
         offset: the head of the cluster in that run, exclusive; None where it is not known.
+        checked: when a watcher last found nothing new in the sources; None where none did.
         of: which cluster this is, where an answer stands on two.
     """
 
     time: datetime | None
     offset: int | None
+    checked: datetime | None = None
     of: str = ""
 
     def __str__(self) -> str:
         """Write it as people read it."""
         time = None if self.time is None else f"{self.time:%Y-%m-%d %H:%M} UTC"
         offset = None if self.offset is None else f"offset {self.offset}"
-        text = f"as of {', '.join(filter(None, (time, offset))) or 'an unknown time'}"
+        checked = None if self.checked is None else f"checked {self.checked:%Y-%m-%d %H:%M} UTC"
+        text = f"as of {', '.join(filter(None, (time, offset, checked))) or 'an unknown time'}"
         return f"{self.of} {text}" if self.of else text
 
     def is_older(self, most: timedelta) -> bool:
-        """Whether its sources were read longer ago than that; unknown times are not."""
-        return self.time is not None and datetime.now(UTC) - self.time > most
+        """Whether its sources were read or checked longer ago than that; unknown times are not."""
+        if self.time is None:
+            return False
+        return datetime.now(UTC) - max(self.time, self.checked or self.time) > most
 
     def warning(self, most: timedelta) -> str | None:
         """Write what an answer lacks if it is older than that; None if it is not."""
@@ -119,8 +125,9 @@ DAY: Final = timedelta(days=1)
 
 def as_of(published: Published, run: PublishedRun) -> AsOf:
     """Return when the sources were read that a run stands on, and up to which offset it goes."""
-    began = (_reading_run(published, run) or run).started_at
-    return AsOf(None if began is None else began.replace(tzinfo=UTC), run.head_offset)
+    read = _reading_run(published, run) or run
+    time = None if read.started_at is None else read.started_at.replace(tzinfo=UTC)
+    return AsOf(time, run.head_offset, checked_at(published.place, run.cluster_id, read.run_id))
 
 
 def unread_parts(published: Published, run: PublishedRun) -> frozenset[str]:
@@ -139,6 +146,12 @@ def _reading_run(published: Published, run: PublishedRun) -> PublishedRun | None
     mine = [each for each in published.standing if each.cluster_id == run.cluster_id]
     until = [each for each in mine if each.run_number <= run.run_number]
     return next((each for each in reversed(until) if each.job in REPLAYING), None)
+
+
+def reading_run(published: Published, cluster_id: str) -> PublishedRun | None:
+    """Return the newest run that read a cluster's sources."""
+    mine = (run for run in reversed(published.standing) if run.cluster_id == cluster_id)
+    return next((run for run in mine if run.job in REPLAYING), None)
 
 
 def open_warehouse(path: str | None) -> Published:

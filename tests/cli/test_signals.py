@@ -135,6 +135,59 @@ def test_while_spark_starts(tmp_path, warehouse, number):
         assert {path.name for path in warehouse.path.iterdir()} == {".aclkit.lock"}
 
 
+SLOW = f"""
+import sys, time
+from aclkit.cli import watch_work
+
+def slow(work, news, run=watch_work.WatchWork.run):
+    print("at work", file=sys.stderr, flush=True)
+    time.sleep(1)
+    return run(work, news)
+
+watch_work.WatchWork.run = slow
+{PROGRAM}
+"""
+WATCH = ("watch", *NIGHT[1:], "--interval", "600")
+
+
+def test_a_watcher_ends_at_once_between_two_polls(tmp_path, warehouse):
+    with started(tmp_path, *on(warehouse, *WATCH, "--verbose")) as command:
+        for line in command.process.stdout:
+            if "checked, offset" in line:
+                break
+        assert command.end(signal.SIGTERM) == (143, "")
+    assert command.told[-1] == SAID.format("SIGTERM")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_watcher_ends_after_the_run_that_is_at_work(tmp_path, warehouse, number):
+    with started(tmp_path, *on(warehouse, *WATCH), program=SLOW) as command:
+        command.wait_for("at work")
+        code, out = command.end(number)
+    assert code == CODES[number]
+    assert "the first poll" in out
+    assert command.told[-2].startswith("Stopping after the work in progress.")
+    assert [run.run_number for run in warehouse.published().runs] == [0]
+
+
+def test_a_second_signal_does_not_wait_for_the_run(tmp_path, warehouse):
+    program = SLOW.replace("sleep(1)", "sleep(600)")
+    with started(tmp_path, *on(warehouse, *WATCH), program=program) as command:
+        command.wait_for("at work")
+        command.process.send_signal(signal.SIGTERM)
+        command.wait_for("Stopping after the work in progress.")
+        assert command.end(signal.SIGTERM) == (143, "")
+
+
+def test_a_watcher_that_waits_for_the_lock_of_another_run_ends_at_once(tmp_path, warehouse):
+    with (
+        warehouse_lock(str(warehouse.path), 0),
+        started(tmp_path, *on(warehouse, *WATCH)) as command,
+    ):
+        command.wait_for("Waiting for another run")
+        assert command.end(signal.SIGTERM) == (143, "")
+
+
 QUERY = """
 import sys, duckdb
 from aclkit.runtime import signals

@@ -78,7 +78,7 @@ def alert_of(summary: NightlySummary) -> Alert:
     more = len(summary.findings) - len(worst)
     broken, unknown = summary.broken_assertions, summary.unknown_assertions
     return Alert(
-        title=_title(summary.cluster_id),
+        title=title_of(summary.cluster_id),
         text=verdict(summary),
         lines=(
             *(f"broken assertion: {name}" for name in broken[:MOST_FINDINGS]),
@@ -107,7 +107,7 @@ def alert_of_failure(cluster_id: str | None, error: AclkitError) -> Alert:
     """Return that a run ended with an error and published nothing."""
     text = f"The run failed with exit code {error.exit_code}: {error}"
     facts = {"cluster_id": cluster_id, "exit_code": error.exit_code, "error": str(error)}
-    return Alert(title=_title(cluster_id or "?"), text=text, facts=facts)
+    return Alert(title=title_of(cluster_id or "?"), text=text, facts=facts)
 
 
 def render_alert(alert: Alert, style: str) -> dict[str, Any]:
@@ -122,7 +122,8 @@ def render_alert(alert: Alert, style: str) -> dict[str, Any]:
     return {**said, **alert.facts}
 
 
-def _title(cluster_id: str) -> str:
+def title_of(cluster_id: str) -> str:
+    """Return the subject of every alert about a cluster."""
     return f"aclkit: Kafka access on cluster {cluster_id}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from aclkit.audit.reports.data import COMPLETE, RunReport
@@ -10,12 +10,13 @@ from aclkit.audit.reports.words import count_severities, count_states
 
 
 class Metric(NamedTuple):
-    """A gauge: its name, what it says, and its value for each value of a further label, if any."""
+    """A number: its name, what it says, and its value for each value of a further label, if any."""
 
     name: str
     meaning: str
     values: Mapping[str, float]
     label: str = ""
+    kind: str = "gauge"
 
 
 def render_prometheus(report: RunReport) -> str:
@@ -23,8 +24,12 @@ def render_prometheus(report: RunReport) -> str:
 
     ``aclkit_acl_count`` is what a broker reports as AclCount (KIP-801), as of the run.
     """
-    cluster = report.summary.cluster_id
-    return "".join(f"{line}\n" for metric in _metrics(report) for line in _lines(metric, cluster))
+    return render_metrics(_metrics(report), report.summary.cluster_id)
+
+
+def render_metrics(metrics: Iterable[Metric], cluster: str) -> str:
+    """Return numbers about a cluster."""
+    return "".join(f"{line}\n" for metric in metrics for line in _lines(metric, cluster))
 
 
 def _metrics(report: RunReport) -> Iterator[Metric]:
@@ -77,7 +82,7 @@ def _singles(report: RunReport) -> tuple[tuple[str, str, float], ...]:
 def _lines(metric: Metric, cluster: str) -> Iterator[str]:
     name = f"aclkit_{metric.name}"
     yield f"# HELP {name} {metric.meaning}"
-    yield f"# TYPE {name} gauge"
+    yield f"# TYPE {name} {metric.kind}"
     for text, value in metric.values.items():
         labels = {"cluster": cluster, metric.label: text} if metric.label else {"cluster": cluster}
         written = ",".join(f'{label}="{_escaped(of)}"' for label, of in labels.items())

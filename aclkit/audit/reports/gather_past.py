@@ -177,3 +177,20 @@ _CAUSES: Final = (
     f"{_MOVED_ACLS.format('effective', 'added')} UNION ALL "
     f"{_MOVED_ACLS.format('removed', 'removed')} ORDER BY moved_offset, acl_id"
 )
+
+
+def read_moved(tables: Tables, run: PublishedRun, since: int) -> tuple[list[Acl], list[Acl]]:
+    """Read the ACLs that came and went from an offset on up to the head of a run."""
+    until = run.head_offset or 0
+    found = (
+        fetch(tables, sql, [run.cluster_id, since, until]) for sql in (_CAME_BETWEEN, _WENT_BETWEEN)
+    )
+    came, went = ([acl_of(row) for row in rows] for rows in found)
+    return came, went
+
+
+_BETWEEN: Final = (
+    "FROM acl_history WHERE cluster_id = ? AND {at} >= ? AND {at} < ? ORDER BY {at}, acl_id"
+)
+_CAME_BETWEEN: Final = acl_sql(_BETWEEN.format(at="effective_offset"))
+_WENT_BETWEEN: Final = acl_sql(_BETWEEN.format(at="removed_offset"))

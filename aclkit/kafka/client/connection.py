@@ -10,7 +10,7 @@ import logging
 import re
 import struct
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Final, TypeVar
@@ -93,24 +93,75 @@ def ask_cluster(
         UsageError: the bootstrap address is none.
         SurroundingsError: the cluster cannot be reached, or refuses.
     """
-    require_addresses(bootstrap)
-    deadline = Deadline(timeout_seconds)
-    if config.tokens is not None:
-        config.tokens.fetch(timeout_seconds)
-    timeout_ms = max(1, round(deadline.left * 1000))
-    try:
-        with _manager(bootstrap, config, timeout_ms) as (net, manager):
-            pending = manager.call_soon(_ask_first, net, manager, ask, deadline)
-            # A little longer: what has been answered by the deadline is not thrown away for the
-            # sake of what has not.
-            answer: T = manager.run(manager.wait_for, pending, timeout_ms + _GRACE_MS)
-            return answer
-    except PROBLEMS as error:
-        said = describe_problem(error)
-    # Outside of the handler: what kafka-python raised may hold passwords in its frames.
-    raise SurroundingsError(
-        f"Cannot connect to the cluster at {bootstrap}: {config.masked(said)}{port_hint(bootstrap)}"
-    )
+    with KeptConnection() as connection:
+        return connection.ask(bootstrap, config, timeout_seconds, ask)
+
+
+class KeptConnection:
+    """Connections to one cluster that stay open between questions.
+
+    A broker closes those that are idle for ten minutes, and all when it ends: then the next
+    question connects anew. A token may have run out, so with OAuth each question does.
+    """
+
+    def __init__(self) -> None:
+        """Connect with the first question."""
+        self._open = ExitStack()
+        self._kept: tuple[Any, Any] | None = None
+
+    def __enter__(self) -> KeptConnection:
+        """Let the connections be closed at the end."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close them."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections; the next question opens others."""
+        self._kept = None
+        self._open.close()
+
+    def ask(
+        self,
+        bootstrap: str,
+        config: ClientConfig,
+        timeout_seconds: float,
+        ask: Callable[[Brokers], Awaitable[T]],
+    ) -> T:
+        """Ask as ``ask_cluster`` does, over a connection that is open if there is one."""
+        require_addresses(bootstrap)
+        deadline = Deadline(timeout_seconds)
+        if config.tokens is not None:
+            self.close()
+            config.tokens.fetch(timeout_seconds)
+        if self._kept is not None:
+            try:
+                return self._ask(self._kept, ask, deadline)
+            except PROBLEMS:
+                self.close()
+        try:
+            timeout_ms = max(1, round(deadline.left * 1000))
+            self._kept = self._open.enter_context(_manager(bootstrap, config, timeout_ms))
+            return self._ask(self._kept, ask, deadline)
+        except PROBLEMS as error:
+            self.close()
+            said = config.masked(describe_problem(error))
+        # Outside of the handler: what kafka-python raised may hold passwords in its frames.
+        raise SurroundingsError(
+            f"Cannot connect to the cluster at {bootstrap}: {said}{port_hint(bootstrap)}"
+        )
+
+    @staticmethod
+    def _ask(
+        kept: tuple[Any, Any], ask: Callable[[Brokers], Awaitable[T]], deadline: Deadline
+    ) -> T:
+        net, manager = kept
+        pending = manager.call_soon(_ask_first, net, manager, ask, deadline)
+        # A little longer: what has been answered by the deadline is not thrown away for the
+        # sake of what has not.
+        answer: T = manager.run(manager.wait_for, pending, deadline.left * 1000 + _GRACE_MS)
+        return answer
 
 
 def require_addresses(bootstrap: str) -> None:

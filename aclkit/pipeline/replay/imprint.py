@@ -73,9 +73,9 @@ class Imprint:
 def imprint_of(intake: Intake, options: ReplayOptions) -> Imprint | None:
     """Return the imprint of sources; None where there is none, or a file cannot be read.
 
-    The reader reports what is wrong with a file.
+    The reader reports what is wrong with a file. The end of a log has no imprint: it is news.
     """
-    if not intake.sources:
+    if not intake.sources or intake.tail is not None:
         return None
     looks: dict[str, tuple[int, ...]] = {}
     try:

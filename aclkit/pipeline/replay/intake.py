@@ -23,6 +23,7 @@ from aclkit.warehouse.job_run import RunSettings, Told
 
 if TYPE_CHECKING:  # kafka-python is imported for who asks a broker
     from aclkit.kafka.client.config import ClientConfig
+    from aclkit.kafka.client.connection import KeptConnection
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +45,13 @@ class Intake:
         at: time of a listing.
         listing: what a listing holds; None where a live source has not been asked yet.
         ask: asks a live source.
+        ask_again: asks it over connections that stay open for the next time.
+        let_go: closes these connections.
         not_honoured: keys of the client's configuration that are passed over.
         allow_empty: a listing may have no ACLs, whatever was known before.
         imprint: of what they hold, where it was taken.
+        tail: rows of a log that were read already, and follow all that the cluster's tables hold;
+            None where the items are to be read.
     """
 
     sources: tuple[Source, ...]
@@ -55,9 +60,12 @@ class Intake:
     at: datetime | None = None
     listing: Listing | None = None
     ask: Callable[[], Listing] | None = None
+    ask_again: Callable[[], Listing] | None = None
+    let_go: Callable[[], None] | None = None
     not_honoured: tuple[str, ...] = ()
     allow_empty: bool = False
     imprint: Imprint | None = None
+    tail: Sequence[SourceRow] | None = None
 
     @property
     def is_listing(self) -> bool:
@@ -184,15 +192,18 @@ def _look_at_live(
     allow_empty: bool,
 ) -> Intake:
     from aclkit.kafka.client.config import client_config
-    from aclkit.kafka.client.connection import require_addresses
+    from aclkit.kafka.client.connection import KeptConnection, require_addresses
     from aclkit.kafka.client.properties import read_properties
 
     config = client_config(read_properties(command_config) if command_config else {})
     require_addresses(source.path)
+    kept = KeptConnection()
     return Intake(
         sources=(source,),
         at=at,
         ask=partial(_ask, source.path, config, timeout),
+        ask_again=partial(_ask, source.path, config, timeout, kept),
+        let_go=kept.close,
         not_honoured=config.not_honoured,
         allow_empty=allow_empty,
     )
@@ -271,9 +282,11 @@ def _cluster_id_of(source: Source) -> str | None:
     return None
 
 
-def _ask(bootstrap: str, config: ClientConfig, timeout: float) -> Listing:
+def _ask(
+    bootstrap: str, config: ClientConfig, timeout: float, kept: KeptConnection | None = None
+) -> Listing:
     from aclkit.pipeline.sources.live import read_live
 
-    listing = read_live(bootstrap, config, timeout)
+    listing = read_live(bootstrap, config, timeout, kept)
     require_known_authorizer(listing.brokers)
     return listing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import astuple, replace
 from typing import Any
 
 from aclkit.pipeline.replay.asking import TooManyRowsError
@@ -85,7 +85,14 @@ def _read(
     is_news: Callable[[WorkItem], bool],
     options: ReplayOptions,
 ) -> tuple[ReplayTables[Any], Any, Collection[str]]:
-    """Choose the engine, and let it read the sources: the tables, the rows, and which they are."""
+    """Choose the engine, and let it read the sources: the tables, the rows, and which they are.
+
+    The end of a log was read already, and is no source that was read whole.
+    """
+    if intake.tail is not None:
+        is_here = fits(small, options.decide_with, rows=len(intake.tail))
+        tables = needed.enter_context(replaying(small, is_here=is_here))
+        return tables, tables.engine.source_rows([*map(astuple, intake.tail)]), ()
     if fits(small, options.decide_with, filter(is_news, intake.items)):
         tables = needed.enter_context(replaying(small, is_here=True))
         with suppress(TooManyRowsError):

@@ -153,18 +153,24 @@ def open_stream(path: str, at: int = 0) -> Iterator[BinaryIO]:
 
     Raises:
         UsageError: it is a pipe or a device, or no filesystem is known for the URI.
+        GoneError: there is no such file.
         SurroundingsError: it cannot be read.
     """
     _refuse_endless(path)
     filesystem, inner = _open(path)
     with _reporting(path, "read"):
-        if not at:
-            with filesystem.open_input_stream(inner, compression=None) as stream:
-                yield cast(BinaryIO, stream)
-            return
-        with filesystem.open_input_file(inner) as file:
-            file.seek(at)
-            yield cast(BinaryIO, file)
+        try:
+            opened = (
+                filesystem.open_input_file(inner)
+                if at
+                else filesystem.open_input_stream(inner, compression=None)
+            )
+        except FileNotFoundError:
+            raise GoneError(f"{shown(path)}: the file no longer exists") from None
+        with opened as stream:
+            if at:
+                stream.seek(at)
+            yield cast(BinaryIO, stream)
 
 
 def list_files(path: str) -> list[str]:

@@ -26,7 +26,14 @@ from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from aclkit.errors import AclkitError, DataError, SurroundingsError
 from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.kafka.client.config import ClientConfig
-from aclkit.kafka.client.connection import PROBLEMS, Brokers, Untyped, ask_cluster, describe_problem
+from aclkit.kafka.client.connection import (
+    PROBLEMS,
+    Brokers,
+    KeptConnection,
+    Untyped,
+    ask_cluster,
+    describe_problem,
+)
 from aclkit.kafka.client.messages import DescribeDelegationTokenRequest
 from aclkit.model.broker_settings import ALLOWS_EVERYTHING, BROKER_KEYS
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
@@ -48,7 +55,12 @@ _SECURITY_DISABLED: Final = 54
 """How a broker without an authorizer answers a question for ACLs."""
 
 
-def read_live(bootstrap: str, config: ClientConfig, timeout_seconds: float) -> Listing:
+def read_live(
+    bootstrap: str,
+    config: ClientConfig,
+    timeout_seconds: float,
+    kept: KeptConnection | None = None,
+) -> Listing:
     """Ask a running cluster for all its ACLs, and for what else questions need.
 
     Args:
@@ -56,13 +68,15 @@ def read_live(bootstrap: str, config: ClientConfig, timeout_seconds: float) -> L
         config: a Kafka client's configuration, as of ``client_config``.
         timeout_seconds: how long all of it may take; what is missing by then is a note, but for
             the ACLs themselves.
+        kept: connections that stay open for the next question.
 
     Raises:
         UsageError: the bootstrap address is none.
         SurroundingsError: the cluster cannot be reached, or refuses.
         DataError: the brokers are not of one cluster, or have no authorizer.
     """
-    answers = ask_cluster(bootstrap, config, timeout_seconds, _ask_all)
+    ask = ask_cluster if kept is None else kept.ask
+    answers = ask(bootstrap, config, timeout_seconds, _ask_all)
     if lack := no_answer(answers.acls):
         raise _refused(bootstrap, config, answers.acls, lack)
     _require_one_cluster(bootstrap, answers)

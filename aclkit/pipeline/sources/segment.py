@@ -15,18 +15,24 @@ from aclkit.runtime.read_progress import NO_PROGRESS, ReadProgress
 
 
 def read_segment(
-    data: bytes, source: str, behind: Neighbour | None = None, told: ReadProgress = NO_PROGRESS
+    data: bytes,
+    source: str,
+    behind: Neighbour | None = None,
+    told: ReadProgress = NO_PROGRESS,
+    first: int | None = None,
 ) -> Iterator[SourceRow]:
-    """Read a segment of the metadata log.
+    """Read a segment of the metadata log, or its end.
 
     Ranges are as long as offset and epoch allow. Control batches and foreign records hold no ACL
     fact and count as read. Where an ACL fact may be lost there is an ``unreadable`` range; the torn
     tail of a log loses none, because it was never committed. The name of the file is its first
     offset, which shows what a damaged beginning held; ``behind`` is the beginning of the next
-    segment, which shows what a damaged end held.
+    segment, which shows what a damaged end held. ``first`` is the first offset of data that
+    begins within a file.
     """
     readable = _Readable(source)
-    for item in telling(read_batches(data, first_offset(source), behind), told):
+    start = first_offset(source) if first is None else first
+    for item in telling(read_batches(data, start, behind), told):
         if isinstance(item, Damage):
             yield reject_damage(data, item, source)
             if item.from_offset is not None and item.to_offset is not None:

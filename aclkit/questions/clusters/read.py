@@ -48,7 +48,7 @@ class ReadCluster:
     @property
     def as_of(self) -> AsOf:
         """Which state of which cluster this is."""
-        return AsOf(self.time, self.offset, self.cluster.label)
+        return AsOf(self.time, self.offset, of=self.cluster.label)
 
 
 def read_cluster(

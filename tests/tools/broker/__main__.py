@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -33,6 +34,7 @@ from tests.tools.broker import (
     review,
     rights,
     settings,
+    watch,
 )
 from tests.tools.broker.jars import NEWEST, TOOLS, VERSIONS, class_path
 from tests.tools.broker.running import Difference
@@ -122,6 +124,11 @@ def _settings(folder: Path, version: str, say: Say) -> None:
         raise Difference("\n".join(differences))
 
 
+def _watch(folder: Path, version: str, say: Say, minutes: float = 2.0) -> None:
+    with start_broker(folder / "broker", watch.PROPERTIES, version=version) as broker:
+        watch.compare_watch(broker, folder, say, minutes)
+
+
 PARTS: Final[Mapping[str, Part]] = {
     "listings": _listings,
     "log": _log,
@@ -135,13 +142,15 @@ PARTS: Final[Mapping[str, Part]] = {
     "narrow": _with_tools(narrow.compare_narrow, narrow.USERS),
     "remedy": _with_tools(remedy.compare_remedy, remedy.USERS, remedy.PROPERTIES),
     "review": _with_tools(review.compare_review),
+    "watch": _watch,
 }
 
 
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
 @click.option("--kafka", "version", type=click.Choice(VERSIONS), default=NEWEST, show_default=True)
-def main(names: tuple[str, ...], version: str) -> None:
+@click.option("--minutes", type=float, default=2.0, show_default=True, help="Of the part watch.")
+def main(names: tuple[str, ...], version: str, minutes: float) -> None:
     """Run the parts named, or all: listings, log, requests and so on, see ``PARTS``."""
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(MOST_SECONDS)
@@ -156,7 +165,8 @@ def main(names: tuple[str, ...], version: str) -> None:
     for name in names or PARTS:
         with tempfile.TemporaryDirectory(prefix="aclkit-broker-") as folder:
             try:
-                PARTS[name](Path(folder), version, say)
+                part = partial(_watch, minutes=minutes) if name == "watch" else PARTS[name]
+                part(Path(folder), version, say)
             except (Difference, BrokerError) as error:
                 say(f"{name}: {error}")
                 failed = True

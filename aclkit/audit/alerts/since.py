@@ -1,0 +1,210 @@
+"""What the last alert has told × the newest run → an alert of what came since, if it is worth one.
+
+Pure. ``alert`` tells everything that a run found; a watcher tells each change once. So it remembers
+up to which offset ACL changes were told and which findings are known to the receiver. A finding
+that went and comes again is told again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+from aclkit.audit.alerts.alerts import ALWAYS, Alert, alert_of, title_of
+from aclkit.audit.findings.baseline import is_alarming_finding
+from aclkit.audit.reports.data import NightlySummary
+from aclkit.errors import AclkitError
+from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
+from aclkit.model.findings import NEVER, SEVERITIES, up_to
+from aclkit.model.phrases import number_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """The ACLs that came and went between two offsets."""
+
+    added: Sequence[Acl] = ()
+    removed: Sequence[Acl] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alerted:
+    """What the receiver of alerts knows.
+
+    Attributes:
+        run_id: the newest run that decided and was told.
+        offset: ACL changes below it were told.
+        findings: fingerprints of the findings in force that are worth an alert.
+        troubles: what else was wrong: a policy that fails, an incomplete run.
+        failing: since when sources cannot be read, in words; empty while they can.
+    """
+
+    run_id: str = ""
+    offset: int = 0
+    findings: frozenset[str] = frozenset()
+    troubles: frozenset[str] = frozenset()
+    failing: str = ""
+
+    def write(self) -> dict[str, Any]:
+        """Return it as JSON holds it."""
+        found, troubles = sorted(self.findings), sorted(self.troubles)
+        return asdict(self) | {"findings": found, "troubles": troubles}
+
+
+def read_alerted(said: Mapping[str, Any]) -> Alerted | None:
+    """Read what ``write`` returns; None where it is something else."""
+    try:
+        return Alerted(
+            run_id=str(said["run_id"]),
+            offset=int(said["offset"]),
+            findings=frozenset(map(str, said["findings"])),
+            troubles=frozenset(map(str, said["troubles"])),
+            failing=str(said["failing"]),
+        )
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def alerted_by(summary: NightlySummary, least: str) -> Alerted:
+    """Return what the receiver knows once a run was told."""
+    severe = SEVERITIES if least in (ALWAYS, NEVER) else up_to(least)
+    states = summary.states
+    found = (
+        f"{f.fingerprint} expired" if state is not None and state.is_expired else f.fingerprint
+        for f in summary.findings
+        for state in (states.get(f.fingerprint),)
+        if is_alarming_finding(f, state, severe)
+    )
+    return Alerted(
+        run_id=summary.run_id,
+        offset=summary.head_offset,
+        findings=frozenset(found),
+        troubles=frozenset(_troubles(summary)),
+    )
+
+
+def alert_since(
+    summary: NightlySummary, known: Alerted | None, moved: Moved, least: str
+) -> Alert | None:
+    """Return what a receiver does not know yet; None where nothing of it is worth an alert.
+
+    Args:
+        summary: the newest run.
+        known: what the receiver knows; None where it was told nothing, so that all is new.
+        moved: the ACLs that came and went since.
+        least: the severity that is worth an alert; ``always`` takes every change of an ACL or an
+            access too, ``never`` nothing.
+    """
+    now = alerted_by(summary, least)
+    before = known or Alerted(run_id=now.run_id, offset=now.offset)
+    new, troubles = now.findings - before.findings, now.troubles - before.troubles
+    is_changed = summary.access_changes and now.run_id != before.run_id
+    is_moved = bool(moved.added or moved.removed or is_changed)
+    if least == NEVER or not (new or troubles or (least == ALWAYS and is_moved)):
+        return None
+    fresh = _only_new(summary, new, troubles)
+    told = alert_of(fresh)
+    acls = [*_acl_lines("added", moved.added), *_acl_lines("removed", moved.removed)]
+    return replace(
+        told,
+        text=f"{_counted(fresh, moved)} {told.text}",
+        lines=(*acls, *told.lines),
+        facts={
+            **told.facts,
+            "alert_id": _alert_id(summary, before, new, troubles),
+            "from_offset": before.offset,
+            "to_offset": summary.head_offset,
+            "acls_added": [asdict(acl) for acl in moved.added[:MOST_ACLS]],
+            "acls_removed": [asdict(acl) for acl in moved.removed[:MOST_ACLS]],
+            "acls_added_count": len(moved.added),
+            "acls_removed_count": len(moved.removed),
+        },
+    )
+
+
+def alert_of_silence(cluster_id: str | None, error: AclkitError, polls: int, since: str) -> Alert:
+    """Return that the sources could not be read so many times: what changes is not seen."""
+    text = f"The watcher cannot read its sources since {since} ({polls} polls): {error}"
+    facts = {"exit_code": error.exit_code, "error": str(error), "failing_since": since}
+    return _about(cluster_id, text, {**facts, "is_failing": True})
+
+
+def alert_of_return(cluster_id: str | None, since: str) -> Alert:
+    """Return that the sources are read again."""
+    text = f"The watcher reads its sources again. It could not since {since}."
+    return _about(cluster_id, text, {"failing_since": since, "is_failing": False})
+
+
+def _about(cluster_id: str | None, text: str, facts: Mapping[str, Any]) -> Alert:
+    said = json.dumps([cluster_id, facts["failing_since"], facts["is_failing"]])
+    alert_id = hashlib.blake2b(said.encode(), digest_size=16).hexdigest()
+    return Alert(
+        title=title_of(cluster_id or "?"),
+        text=text,
+        facts={"cluster_id": cluster_id, "alert_id": alert_id, **facts},
+    )
+
+
+def _only_new(
+    summary: NightlySummary, new: frozenset[str], troubles: frozenset[str]
+) -> NightlySummary:
+    """Leave out of a run what the receiver knows."""
+    fingerprints = {each.partition(" ")[0] for each in new}
+    tested = tuple(
+        each
+        for each in summary.assertions or ()
+        if each.passed or _trouble_of(each.name, is_unknown=each.is_unknown) in troubles
+    )
+    return replace(
+        summary,
+        findings=tuple(f for f in summary.findings if f.fingerprint in fingerprints),
+        judged=summary.judged
+        and tuple(each for each in summary.judged if each.fingerprint in fingerprints),
+        assertions=None if summary.assertions is None else tested,
+        # A watcher does not end with it.
+        exit_code=summary.exit_code if (summary.exit_code or 0) > 1 else None,
+    )
+
+
+def _troubles(summary: NightlySummary) -> list[str]:
+    """Name what is wrong besides findings: see ``NightlySummary.is_in_trouble``."""
+    return [
+        *(["missing answers"] if summary.missing_answers else []),
+        *([f"status {summary.status}"] if summary.status != "complete" else []),
+        *([f"exit code {summary.exit_code}"] if (summary.exit_code or 0) > 1 else []),
+        *(_trouble_of(name, is_unknown=False) for name in summary.broken_assertions),
+        *(_trouble_of(name, is_unknown=True) for name in summary.unknown_assertions),
+    ]
+
+
+def _trouble_of(name: str, *, is_unknown: bool) -> str:
+    return f"{'unknown' if is_unknown else 'broken'} assertion {name}"
+
+
+def _acl_lines(how: str, acls: Sequence[Acl]) -> list[str]:
+    more = len(acls) - MOST_ACLS
+    lines = [f"{how}: {acl_words(acl)}" for acl in acls[:MOST_ACLS]]
+    return [*lines, f"… and {more:,} more ACLs {how}"] if more > 0 else lines
+
+
+def _counted(fresh: NightlySummary, moved: Moved) -> str:
+    counts = ((len(moved.added), "added"), (len(moved.removed), "removed"))
+    parts = [f"{number_of(number, 'ACL')} {how}" for number, how in counts if number]
+    parts += [number_of(len(fresh.findings), "new finding")] if fresh.findings else []
+    return f"{', '.join(parts)}." if parts else "Since the last alert:"
+
+
+def _alert_id(
+    summary: NightlySummary, before: Alerted, new: frozenset[str], troubles: frozenset[str]
+) -> str:
+    """Make an id that the same alert has each time it is sent, so that a receiver can drop it."""
+    told = [summary.cluster_id, before.offset, summary.head_offset, sorted(new), sorted(troubles)]
+    return hashlib.blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()
+
+
+MOST_ACLS: Final = 10
+"""So many ACLs of each kind stand in an alert; all are counted."""

@@ -1,0 +1,343 @@
+"""The options of watch → what it does in a turn: looks, runs, alerts, notes."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, Final
+
+import aclkit
+from aclkit.audit.alerts.alerts import Alert
+from aclkit.audit.alerts.since import (
+    Alerted,
+    Moved,
+    alert_of_return,
+    alert_of_silence,
+    alert_since,
+    alerted_by,
+    read_alerted,
+)
+from aclkit.audit.alerts.webhook import Webhook, send_alert
+from aclkit.audit.reports.as_prometheus import render_prometheus
+from aclkit.audit.reports.data import NightlySummary, RunReport
+from aclkit.audit.reports.gather import gather, read_summary
+from aclkit.audit.reports.gather_past import read_moved
+from aclkit.audit.reports.words import iso, verdict
+from aclkit.cli.context import Context
+from aclkit.cli.nightly import night, policies_of, report_formats, write_files
+from aclkit.cli.output import tell, write_lines
+from aclkit.cli.replay import intake_of
+from aclkit.errors import AclkitError, SurroundingsError
+from aclkit.model.acl_words import acl_words
+from aclkit.model.findings import NEVER
+from aclkit.model.visible import visible
+from aclkit.nightly.policies import conclude
+from aclkit.pipeline.replay.following import Following, News
+from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
+from aclkit.warehouse.location import Location
+from aclkit.warehouse.published import Published, deciding_run, open_warehouse, reading_run
+from aclkit.warehouse.reader import open_tables
+from aclkit.warehouse.storage import newest_version
+from aclkit.warehouse.watch_state import ALERTED, CHECKED, read_state, write_state
+
+
+@dataclass(kw_only=True)
+class WatchWork:
+    """What a watcher does; see ``nightly.watching.Work``.
+
+    Attributes:
+        context: names the warehouse and the cluster.
+        chosen: the options of ``run`` and ``alert``.
+        webhook: where alerts go; None is nowhere.
+        following: the sources.
+        say: takes a line about what changed, or was checked.
+        wants_report: metrics of the newest run are asked for.
+        report: what that run looks like; None before the first turn, or where it is not wanted.
+    """
+
+    context: Context
+    chosen: dict[str, Any]
+    webhook: Webhook | None
+    following: Following
+    say: Callable[[str], None] = field(default=lambda line: write_lines([line], sys.stdout))
+    wants_report: bool = False
+    report: RunReport | None = None
+    watcher: str = field(default_factory=lambda: uuid.uuid4().hex)
+    cluster_id: str | None = None
+    _summary: NightlySummary | None = None
+    _read: PublishedRun | None = None
+    _version: int | None = None
+    _day: str = ""
+    _is_begun: bool = False
+    _now: datetime = field(default_factory=lambda: datetime.now(UTC))
+
+    @cached_property
+    def place(self) -> Location:
+        """Where the warehouse lies."""
+        return Location(self.context.require_warehouse())
+
+    @cached_property
+    def _checks(self) -> dict[str, Mapping[str, Any]]:
+        """What was noted of each cluster; no other process writes it meanwhile."""
+        return dict(read_state(self.place, CHECKED))
+
+    @cached_property
+    def _told(self) -> dict[str, Mapping[str, Any]]:
+        """What was alerted of each cluster; no other process writes it meanwhile."""
+        return dict(read_state(self.place, ALERTED))
+
+    def look(self, now: datetime) -> News | None:
+        """See ``Work.look``: the whole sources once a day, and where another run has come."""
+        self._now = now
+        if not self._is_begun and (news := self._begin()) is not None:
+            return news
+        self._is_begun = True
+        version = newest_version(self.place.files, JOB_RUN)
+        if version != self._version:
+            before = self._read
+            self._look_at_published()
+            if before is not None and self._read is not None and self._read.run_id != before.run_id:
+                self._is_begun = False
+                return News(why="another run has read the sources")
+        if self._day != f"{now:%Y-%m-%d}":
+            return News(why="the first poll of the day")
+        return self.following.look()
+
+    def run(self, news: News) -> bool:
+        """See ``Work.run``; the first run of a day is kept even if it changes nothing."""
+        intake = intake_of(self.chosen)
+        if news.tail is not None:
+            intake = replace(intake, items=(), tail=news.tail)
+        self.following.begin(news)
+        today, known = f"{self._now:%Y-%m-%d}", self._summary
+        days = {self._day, f"{self._read.began:%Y-%m-%d}" if self._read else ""}
+        policies, is_first = policies_of(self.chosen), today not in days
+        result = night(self.context, policies, self.chosen, intake, keeps_unchanged=is_first)
+        self.following.end()
+        self._is_begun = True
+        self._day, self._summary = today, result.summary
+        self.cluster_id = result.summary.cluster_id
+        self._look_at_published()
+        if result.is_kept:
+            self._tell_changes(news, known)
+            forms = report_formats(self.chosen["report_formats"])
+            for path in write_files(self.place.text, result, forms, self.chosen):
+                if self.context.verbose:
+                    tell(f"wrote {path}")
+        return result.is_kept
+
+    def alert(self) -> bool:
+        """See ``Work.alert``."""
+        if self.webhook is None or self.cluster_id is None:
+            return False
+        if self._summary is None:
+            self._summary = self._read_summary()
+        known, least = self._alerted(), self.chosen["alert_on"]
+        now = alerted_by(self._summary, least)
+        if known is not None and replace(now, failing=known.failing) == known:
+            return False
+        moved = Moved() if known is None else self._moved(known.offset)
+        told = alert_since(self._summary, known, moved, least)
+        if told is not None:
+            send_alert(told, self.webhook)
+        self._remember(replace(now, failing=known.failing if known else ""))
+        return told is not None
+
+    def note(self, now: datetime) -> None:
+        """See ``Work.note``."""
+        if self.cluster_id is None or self._read is None:
+            return
+        said = {
+            "checked_at": iso(now),
+            "run_id": self._read.run_id,
+            "offset": self.following.offset,
+            "day": self._day,
+            "watcher": self.watcher,
+            "options": self._options(),
+            "source": self.following.state(),
+        }
+        self._gather()
+        self._checks[self.cluster_id] = said
+        write_state(self.place, CHECKED, self._checks)
+        if self.context.verbose:
+            self.say(f"{_time(now)} checked, offset {self.following.offset or 'unknown'}\n")
+
+    def tell_silence(self, error: AclkitError, polls: int, since: datetime) -> None:
+        """See ``Work.tell_silence``."""
+        known = self._alerted() or Alerted()
+        if known.failing or not self._sends():
+            return
+        self._send(alert_of_silence(self._name(), error, polls, iso(since)))
+        self._remember(replace(known, failing=iso(since)))
+
+    def tell_return(self) -> None:
+        """See ``Work.tell_return``."""
+        # The first failures may be those of a cluster whose id no source has told yet.
+        for name in dict.fromkeys((self._name() or "", "")):
+            known = read_alerted(self._told.get(name, {}))
+            if known is not None and known.failing and self._sends():
+                self._send(alert_of_return(self._name(), known.failing))
+                self._remember(replace(known, failing=""), name)
+
+    def _begin(self) -> News | None:
+        """Go on from an earlier watcher; where that is not possible, a run has to read all."""
+        options = self._options()
+        mine = [(k, v) for k, v in self._checks.items() if v.get("options") == options]
+        for cluster_id, said in mine:
+            self.cluster_id = cluster_id
+            self._look_at_published()
+            is_same = self._read is not None and self._read.run_id == said.get("run_id")
+            state = said.get("source")
+            if is_same and isinstance(state, dict) and self.following.resume(state):
+                self._day = str(said.get("day"))
+                return None
+        if self.cluster_id is None:
+            self._look_at_published()
+        return News(why="the first poll")
+
+    def _look_at_published(self) -> None:
+        """Note which run is the newest that read the sources, and what it looks like."""
+        self._version = newest_version(self.place.files, JOB_RUN)
+        if self._version is None:
+            return
+        published = open_warehouse(self.place.text)
+        self.cluster_id = self.cluster_id or self._only_cluster(published)
+        if self.cluster_id in published.clusters:
+            self._read = reading_run(published, self.cluster_id)
+
+    def _only_cluster(self, published: Published) -> str | None:
+        wanted = self.context.cluster
+        if wanted is not None:
+            return wanted if wanted in published.clusters else None
+        return published.clusters[0] if len(published.clusters) == 1 else None
+
+    def _read_summary(self) -> NightlySummary:
+        """Read what the newest run that decided has found, judged as a run would judge it."""
+        with open_tables(self.place.text) as (published, tables):
+            found = read_summary(tables, deciding_run(published, self.cluster_id or ""))
+        return conclude(found, 0, policies_of(self.chosen), published)
+
+    def _moved(self, since: int) -> Moved:
+        with open_tables(self.place.text, _HISTORY) as (published, tables):
+            run = deciding_run(published, self.cluster_id or "")
+            added, removed = read_moved(tables, run, since)
+        return Moved(added=added, removed=removed)
+
+    def _alerted(self) -> Alerted | None:
+        return read_alerted(self._told.get(self._name() or "", {}))
+
+    def _remember(self, told: Alerted, name: str | None = None) -> None:
+        self._told[self._name() or "" if name is None else name] = told.write()
+        write_state(self.place, ALERTED, self._told)
+
+    def _name(self) -> str | None:
+        return self.cluster_id or self.context.cluster
+
+    def _sends(self) -> bool:
+        return self.webhook is not None and self.chosen["alert_on"] != NEVER
+
+    def _send(self, alert: Alert) -> None:
+        if self.webhook is not None:
+            send_alert(alert, self.webhook)
+
+    def _options(self) -> str:
+        """Return a digest of the options that decide what a run does."""
+        told = [(k, v) for k, v in sorted(self.chosen.items()) if not k.startswith(_OTHER)]
+        text = repr((aclkit.__version__, self.context.cluster, told))
+        return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+    def _tell_changes(self, news: News, known: NightlySummary | None) -> None:
+        """Print a line for each ACL that came or went, each new finding, and the run."""
+        summary = self._summary
+        if summary is None:
+            return
+        said = verdict(replace(summary, exit_code=None))
+        lines = [f"{said} ({news.why}; offset {summary.head_offset})"]
+        if known is not None:
+            moved = self._moved(known.head_offset)
+            lines = [*_change_lines(moved, known, summary), *lines]
+        time = _time(self._now)
+        for line in lines:
+            self.say(f"{time} {visible(line)}\n")
+
+    def _gather(self) -> None:
+        """Read what metrics show of the newest run: who asks for them waits for no table."""
+        if not self.wants_report:
+            return
+        if self._summary is None:
+            self._summary = self._read_summary()
+        if self.report is None or self.report.summary is not self._summary:
+            with open_tables(self.place.text) as (published, tables):
+                self.report = gather(tables, published, self._summary, has_access=False)
+
+    def metrics(self, now: float) -> str:
+        """Return the numbers of the newest run in Prometheus' text format; none before it."""
+        if (report := self.report) is None:
+            return ""
+        return render_prometheus(replace(report, made_at=datetime.fromtimestamp(now, UTC)))
+
+
+def _change_lines(moved: Moved, known: NightlySummary, summary: NightlySummary) -> Iterator[str]:
+    for how, acls in (("added", moved.added), ("removed", moved.removed)):
+        yield from (f"{how}: {acl_words(acl)}" for acl in acls[:_MOST_LINES])
+        if len(acls) > _MOST_LINES:
+            yield f"{len(acls) - _MOST_LINES:,} more ACLs {how}"
+    before = {found.fingerprint for found in known.findings}
+    new = [found for found in summary.findings if found.fingerprint not in before]
+    yield from (f"finding ({f.severity}) {f.finding}: {f.message}" for f in new[:_MOST_LINES])
+
+
+def require_only_watcher(work: WatchWork, interval: float, sleep: Callable[[float], None]) -> None:
+    """Insist that no other watcher notes checks in a bucket, where there is no lock to hold.
+
+    One that did so lately is waited for: if it is alive it does so again.
+
+    Raises:
+        SurroundingsError: it did.
+    """
+    before = _newest_check(read_state(work.place, CHECKED))
+    if before is None or (datetime.now(UTC) - before[0]).total_seconds() > 3 * interval:
+        return
+    sleep(interval + _MARGIN)
+    if _newest_check(read_state(work.place, CHECKED)) != before:
+        raise SurroundingsError(
+            f"Another watcher follows {work.place}. One watcher a warehouse is enough: stop it "
+            "first, or leave it to it."
+        )
+
+
+def _newest_check(state: Mapping[str, Mapping[str, Any]]) -> tuple[datetime, str] | None:
+    found: list[tuple[datetime, str]] = []
+    for said in state.values():
+        try:
+            time = datetime.fromisoformat(said["checked_at"])
+            found.append((time.astimezone(UTC), str(said["watcher"])))
+        except (KeyError, TypeError, ValueError):
+            continue
+    return max(found, default=None)
+
+
+def option_files(chosen: Mapping[str, Any]) -> Sequence[str]:
+    """Return the files of options whose content decides what a run does."""
+    found = [chosen[name] for name in _FILES if chosen[name]]
+    return [*found, *chosen["desired_paths"]]
+
+
+def _time(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M:%S} UTC"
+
+
+_FILES: Final = (
+    "principals", "hosts", "resources", "baseline", "mutes", "assertions", "server_properties",
+    "automation", "command_config",
+)  # fmt: skip
+_OTHER: Final = ("alert", "listen", "interval", "lock_timeout", "report")
+"""How options begin that decide nothing."""
+_HISTORY: Final[Mapping[str, Mapping[str, str]]] = {"acl_history": {}}
+_MOST_LINES: Final = 20
+_MARGIN: Final = 5.0

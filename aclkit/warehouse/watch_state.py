@@ -1,0 +1,75 @@
+"""What a watcher knows of each cluster: two small files of JSON beside the tables of a warehouse.
+
+``checked.json`` holds when sources were last found to hold nothing that the published run lacks;
+the age of an answer counts from then. ``alerted.json`` holds what the last alert has told. They
+are no tables: a look every few seconds would leave a version each. One watcher a warehouse writes
+them, whole or not at all, on a disk or in a bucket.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from aclkit.errors import AclkitError
+from aclkit.runtime.atomic_file import write_atomically
+from aclkit.runtime.permissions import make_folder, writing_like
+from aclkit.runtime.uri import child
+from aclkit.warehouse.job_run import JOB_RUN
+from aclkit.warehouse.location import Location
+
+FOLDER: Final = "_aclkit"
+CHECKED: Final = "checked.json"
+ALERTED: Final = "alerted.json"
+
+State = Mapping[str, Mapping[str, Any]]
+"""Cluster id → what is known of it."""
+
+
+def read_state(place: Location, name: str) -> State:
+    """Read one of the files; a missing or malformed one knows of no cluster.
+
+    No question depends on it: an answer without it is as old as its run.
+    """
+    try:
+        found = json.loads(place.files.read(f"{FOLDER}/{name}"))
+    except (OSError, ValueError, AclkitError):
+        return {}
+    known = found.get("clusters") if isinstance(found, dict) else None
+    if not isinstance(known, dict):
+        return {}
+    return {key: value for key, value in known.items() if isinstance(value, dict)}
+
+
+def write_state(place: Location, name: str, state: State) -> None:
+    """Put the content of one of the files in the place of what it held.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    text = json.dumps({"clusters": state}, sort_keys=True) + "\n"
+    with nullcontext() if place.is_remote else writing_like(place.folder / JOB_RUN):
+        if not place.is_remote:
+            make_folder(place.folder / FOLDER)
+        write_atomically(child(place.text, f"{FOLDER}/{name}"), text)
+
+
+def checked_at(place: Location, cluster_id: str, run_id: str) -> datetime | None:
+    """Return when a watcher last found nothing new since a run; None where none did.
+
+    Args:
+        place: the warehouse.
+        cluster_id: the cluster.
+        run_id: the newest run that read its sources: a check of an older one says nothing of it.
+    """
+    known = read_state(place, CHECKED).get(cluster_id, {})
+    if known.get("run_id") != run_id:
+        return None
+    try:
+        time = datetime.fromisoformat(known["checked_at"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return time.astimezone(UTC) if time.tzinfo is not None else None

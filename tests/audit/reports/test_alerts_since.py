@@ -1,0 +1,155 @@
+"""What a watcher tells: each change once, whatever runs and alerts were missed in between."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aclkit.audit.alerts.alerts import render_alert
+from aclkit.audit.alerts.since import (
+    MOST_ACLS,
+    Alerted,
+    Moved,
+    alert_of_return,
+    alert_of_silence,
+    alert_since,
+    alerted_by,
+    read_alerted,
+)
+from aclkit.errors import SurroundingsError
+from tests.audit.reports.made import BROKEN, HOSTILE, KEPT, UNPROVEN, finding, report
+from tests.factories import acl
+
+
+def summary(*findings, **fields):
+    return report(*findings, **fields).summary
+
+
+KNOWN = alerted_by(summary(finding(1)), "high")
+
+
+def since(now, known=KNOWN, moved=None, least="high"):
+    return alert_since(now, known, moved or Moved(), least)
+
+
+def test_a_finding_is_told_once():
+    assert since(summary(finding(1))) is None
+    told = since(summary(finding(1), finding(2)))
+    assert [each["subject"] for each in told.facts["worst"]] == ["topic:t2"]
+    assert since(summary(finding(1), finding(2)), alerted_by(summary(finding(2)), "high"))
+
+
+def test_a_finding_that_went_and_comes_again_is_told_again():
+    gone = alerted_by(summary(), "high")
+    assert since(summary(finding(1)), gone).facts["worst"]
+
+
+def test_a_milder_finding_is_told_only_where_that_is_asked_for():
+    now = summary(finding(1), finding(2, severity="low"))
+    assert since(now) is None
+    assert since(now, alerted_by(summary(finding(1)), "low"), least="low")
+
+
+def test_who_knows_nothing_is_told_all_findings_and_no_acl():
+    told = since(summary(finding(1), finding(2)), None, least="always")
+    assert len(told.facts["worst"]) == 2
+    assert told.facts["acls_added_count"] == 0
+
+
+def test_always_tells_each_acl_that_came_or_went():
+    moved = Moved(added=[acl("a")], removed=[acl("b")])
+    assert since(summary(finding(1)), moved=moved) is None
+    told = since(summary(finding(1)), moved=moved, least="always")
+    assert told.lines[:2] == (
+        "added: ALLOW READ on topic a for User:a from any host",
+        "removed: ALLOW READ on topic b for User:a from any host",
+    )
+    assert told.text.startswith("1 ACL added, 1 ACL removed. Nothing to do")
+    assert [each["resource_name"] for each in told.facts["acls_added"]] == ["a"]
+
+
+def test_always_tells_an_access_that_changed_by_a_setting_once():
+    now = summary(finding(1), access_changes=3, run_id="later")
+    assert since(now, least="always")
+    assert since(now, replace(KNOWN, run_id="later"), least="always") is None
+
+
+def test_never_tells_nothing():
+    now = summary(finding(2), status="incomplete")
+    assert since(now, moved=Moved(added=[acl()]), least="never") is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"status": "incomplete"},
+        {"rows_decided": 1},
+        {"assertions": (BROKEN, KEPT)},
+        {"assertions": (UNPROVEN,)},
+        {"exit_code": 3},
+    ],
+)
+def test_each_trouble_is_told_once_whatever_the_severity(fields):
+    now = summary(finding(1), **fields)
+    assert since(now).facts["worst"] == []
+    assert since(now, alerted_by(now, "high")) is None
+
+
+def test_a_policy_that_failed_before_is_not_named_again():
+    known = alerted_by(summary(assertions=(BROKEN,)), "high")
+    told = since(summary(finding(2), assertions=(BROKEN,)), known)
+    assert told.facts["broken_assertions"] == []
+
+
+def test_of_many_acls_the_first_are_named_and_all_are_counted():
+    moved = Moved(added=[acl(str(n)) for n in range(MOST_ACLS + 5)])
+    told = since(summary(), moved=moved, least="always")
+    assert told.lines[MOST_ACLS] == "… and 5 more ACLs added"
+    assert (len(told.facts["acls_added"]), told.facts["acls_added_count"]) == (10, 15)
+
+
+def test_the_same_alert_has_the_same_id_and_another_has_another():
+    now = summary(finding(1), finding(2))
+    assert since(now).facts["alert_id"] == since(now).facts["alert_id"]
+    assert since(now).facts["alert_id"] != since(summary(finding(3))).facts["alert_id"]
+
+
+def test_names_of_strangers_are_data_in_every_style():
+    moved = Moved(added=[acl(HOSTILE, principal=f"User:{HOSTILE}")])
+    told = since(summary(), moved=moved, least="always")
+    for style in ("json", "slack"):
+        json.dumps(render_alert(told, style))
+    said = json.dumps(render_alert(told, "slack")["blocks"], ensure_ascii=False)
+    assert "\u202e" not in said
+
+
+def test_silence_and_return_are_told_with_ids_of_their_own():
+    error = SurroundingsError("the folder is gone")
+    silence = alert_of_silence("c", error, 3, "2026-11-27T00:00:00.000Z")
+    back = alert_of_return("c", "2026-11-27T00:00:00.000Z")
+    assert "since 2026-11-27T00:00:00.000Z (3 polls): the folder is gone" in silence.text
+    assert silence.facts["alert_id"] != back.facts["alert_id"]
+    assert (silence.facts["is_failing"], back.facts["is_failing"]) == (True, False)
+
+
+@given(
+    st.builds(
+        Alerted,
+        run_id=st.text(),
+        offset=st.integers(0),
+        findings=st.frozensets(st.text()),
+        troubles=st.frozensets(st.text()),
+        failing=st.text(),
+    )
+)
+def test_what_was_told_is_read_as_it_was_written(told):
+    assert read_alerted(json.loads(json.dumps(told.write()))) == told
+
+
+@pytest.mark.parametrize("said", [{}, {"offset": "x"}, {**KNOWN.write(), "findings": None}])
+def test_what_is_none_of_ours_is_nothing_that_was_told(said):
+    assert read_alerted(said) is None
