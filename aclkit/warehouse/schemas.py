@@ -298,7 +298,7 @@ none (no request in the log), missing (no log of that time)
 acl_lease: ACL in force whose end somebody wrote, as the newest nightly run read it
   acl_id STRING the ACL's Uuid
   until_time TIMESTAMP when it is no longer needed; the end of a day is the next midnight in UTC
-  place STRING file and line, or the lease, that says so
+  place STRING file and line, or the lease, in which the end stands
   owner STRING who answers for it
   reason STRING why it has an end
 setting: broker settings in force since a time
