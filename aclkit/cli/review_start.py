@@ -30,7 +30,7 @@ from aclkit.audit.review.folder import (
     names_of,
     now,
 )
-from aclkit.audit.review.last_used import read_uses
+from aclkit.audit.review.known_of_acls import read_item_ends, read_uses
 from aclkit.audit.review.read import Asked, new_review
 from aclkit.audit.review.templates import PCI_DSS, TEMPLATES, is_still_valid
 from aclkit.cli.context import Context, format_option
@@ -116,8 +116,9 @@ def start(
         asked = replace(asked, is_valid=valid)
     base = read_base(context.asked_warehouse(), context.cluster)
     context.stand_on(base.published, base.run)
-    uses = read_uses(str(base.published.place), base.run.cluster_id)
-    place = create(root, new_review(base, asked, Budget(), uses))
+    place_of, cluster_id = str(base.published.place), base.run.cluster_id
+    uses, ends = read_uses(place_of, cluster_id), read_item_ends(place_of, cluster_id)
+    place = create(root, new_review(base, asked, Budget(), uses, ends))
     context.write(started_answer(load(root, place.name)))
     tell(f"The review is in {place}.")
 

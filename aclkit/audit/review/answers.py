@@ -26,7 +26,7 @@ STATES: Final = (OPEN, KEEP, REMOVE, CARRIED)
 ITEM_COLUMNS: Final = (
     "item", "state", "owner", "purpose", "class", "contact", "kind", "principal", "host",
     "operations", "resource_type", "pattern_type", "resource_name", "access", "because",
-    "known_names", "usage", "note", "reason", "decided_by", "decided_at",
+    "known_names", "usage", "until", "note", "reason", "decided_by", "decided_at",
 )  # fmt: skip
 _COUNTED: Final = ("owner", "items", OPEN, KEEP, REMOVE, CARRIED, "contact")
 STATUS_COLUMNS: Final = ("review", "is_closed", *_COUNTED)
@@ -79,7 +79,7 @@ def _row(review: Review, decisions: Mapping[str, Decision], item: Access) -> Row
         item.item_id, state_of(review, decisions, item), about.owner, about.purpose, about.account,
         about.contact, item.kind, item.principal, item.host, list(item.operations),
         item.resource_type, item.pattern_type, item.resource_name, item.words,
-        item.because_words, about.today, about.usage, note_words(about),
+        item.because_words, about.today, about.usage, about.until, note_words(about),
         *((sign.reason, sign.by, sign.at) if sign else (None, None, None)),
     )  # fmt: skip
 
@@ -108,8 +108,7 @@ def _line(review: Review, decisions: Mapping[str, Decision], item: Access) -> It
         under.append(f"and {number_of(more, 'more ACL')}")
     if names := _names_words(item, about):
         under.append(names)
-    if about.usage:
-        under.append(about.usage)
+    under += filter(None, (about.usage, about.until))
     if about.purpose:
         under.append(f"purpose: {about.purpose}")
     under += [f"{listed(each.operations)} also by item {each.item}" for each in item.also[:2]]
@@ -218,7 +217,7 @@ def list_answer(reviews: Sequence[Stored], today: date) -> Answer:
     few = ("review", "state", "items", OPEN, "days", "started_at")
     places = [LIST_COLUMNS.index(name) for name in few]
     shown = Table(few, [[row[place] for place in places] for row in rows])
-    nothing = Sentence("No review was started yet. Next: aclkit review start")
+    nothing = Sentence("No review was started yet. Next: aclkit review start --by NAME")
     return Answer(
         title="Reviews",
         columns=LIST_COLUMNS,

@@ -148,6 +148,7 @@ def _decided(review: Review, decisions: Mapping[str, Decision], item: Access) ->
         f"Class: {about.account}." if about.account else "",
         f"Business need: {about.purpose}." if about.purpose else "",
         f"{capitalized(about.usage)}." if about.usage else "",
+        f"{capitalized(about.until)}." if about.until else "",
         note_words(about),
     ]
     access = " ".join(filter(None, (f"{item.words}, {because}.", *more)))

@@ -66,6 +66,7 @@ class About:
         today: how many known names the pattern matches.
         names: the first of these.
         usage: when the authorizer log last shows its use, as far as ``aclkit usage`` knows.
+        until: until when it is needed, as far as runs were told.
         carried: it was signed off with ``keep`` before, nothing changed since.
         again: it was to be removed by an earlier review, and is still there.
     """
@@ -77,6 +78,7 @@ class About:
     today: int = 0
     names: tuple[str, ...] = ()
     usage: str = ""
+    until: str = ""
     carried: SignedOff | None = None
     again: SignedOff | None = None
 

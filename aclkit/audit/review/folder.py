@@ -150,7 +150,7 @@ def load_one(root: Path, name: str | None) -> Stored:
     opened = [each for each in load_all(root) if not each.is_closed]
     if not opened:
         raise UsageError(
-            f"No review is open in {root}. Next: aclkit review start, or --review NAME"
+            f"No review is open in {root}. Next: aclkit review start --by NAME, or pass --review"
         )
     if len(opened) > 1:
         names = few((each.review.name for each in opened), 5)

@@ -12,7 +12,7 @@ from aclkit.audit.review.carry import IsValid, carry_over, signed_off
 from aclkit.audit.review.document import About, Pins, Review, content_of
 from aclkit.audit.review.evidence import Evidence
 from aclkit.audit.review.items import DEFAULT, GRANT, Item, derive_items
-from aclkit.audit.review.last_used import AclUse, use_words
+from aclkit.audit.review.known_of_acls import AclUse, end_words, use_words
 from aclkit.errors import DataError, UsageError
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
@@ -20,6 +20,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.model.semantics import Semantics
 from aclkit.questions.preview.read import Base, read_moment
+from aclkit.questions.query.acl_ends import AclEnd
 from aclkit.questions.query.pattern_grants import matching_names
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
@@ -28,6 +29,7 @@ from aclkit.warehouse.published import as_of, notes_on_state, open_warehouse, ru
 
 MOST_NAMES: Final = 3
 _NO_USES: Final[Mapping[str, AclUse]] = {}
+_NO_ENDS: Final[Mapping[str, AclEnd]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,11 @@ class Asked:
 
 
 def new_review(
-    base: Base, asked: Asked, budget: Budget, uses: Mapping[str, AclUse] = _NO_USES
+    base: Base,
+    asked: Asked,
+    budget: Budget,
+    uses: Mapping[str, AclUse] = _NO_USES,
+    ends: Mapping[str, AclEnd] = _NO_ENDS,
 ) -> Review:
     """Return a review of the published state.
 
@@ -65,6 +71,7 @@ def new_review(
         asked: what the review is to be.
         budget: the search limit.
         uses: what is known of the use of ACLs, by id.
+        ends: until when ACLs are needed, by id.
 
     Raises:
         DataError: the offset of the state is not known.
@@ -76,7 +83,9 @@ def new_review(
     derived = derive_items(base.state.rules(base.semantics), budget)
     about = _with_names(derived.items, attributes_of(derived.items, asked.owners), base)
     about = {
-        item.item_id: replace(about[item.item_id], usage=use_words(item, uses))
+        item.item_id: replace(
+            about[item.item_id], usage=use_words(item, uses), until=end_words(item, ends)
+        )
         for item in derived.items
     }
     since: tuple[str, ...] = ()

@@ -23,8 +23,8 @@ from aclkit.model.phrases import listed
 from aclkit.pipeline.inventory.sheet import separator_of
 
 COLUMNS: Final = (
-    "item", "owner", "principal", "access", "because", "known_names", "usage", "purpose", "class",
-    "note", "decision", "reason", "review", "digest",
+    "item", "owner", "principal", "access", "because", "known_names", "usage", "until", "purpose",
+    "class", "note", "decision", "reason", "review", "digest",
 )  # fmt: skip
 NEEDED: Final = ("item", "decision", "reason", "digest")
 DIGEST_LENGTH: Final = 16
@@ -39,8 +39,9 @@ def write_sheet(
         about, made = review.about[item.item_id], decisions.get(item.item_id)
         yield _line((
             item.item_id, about.owner, item.principal, item.access_words,
-            "; ".join(item.because_words), str(about.today), about.usage, about.purpose,
-            about.account, note_words(about), *((made.decision, made.reason) if made else ("", "")),
+            "; ".join(item.because_words), str(about.today), about.usage, about.until,
+            about.purpose, about.account, note_words(about),
+            *((made.decision, made.reason) if made else ("", "")),
             review.name, review.digest[:DIGEST_LENGTH],
         ))  # fmt: skip
 

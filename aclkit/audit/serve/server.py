@@ -40,5 +40,7 @@ def _folder(path: str) -> Path:
         UsageError: there is none.
     """
     if not Path(path).is_dir():
-        raise UsageError(f"--reviews {path}: this folder does not exist. Next: aclkit review start")
+        raise UsageError(
+            f"--reviews {path}: this folder does not exist. Next: aclkit review start --by NAME"
+        )
     return Path(path)

@@ -13,10 +13,11 @@ from aclkit.audit.review.carry import carry_over, is_same_access, signed_off
 from aclkit.audit.review.choosing import item_of, items_matching, wanted_of
 from aclkit.audit.review.decisions import KEEP, REMOVE, in_force
 from aclkit.audit.review.document import About, SignedOff
-from aclkit.audit.review.last_used import AclUse, use_words
+from aclkit.audit.review.known_of_acls import AclUse, end_words, use_words
 from aclkit.audit.review.templates import add_months, due_days, gaps, is_still_valid
 from aclkit.errors import UsageError
 from aclkit.model.semantics import BrokerSettings
+from aclkit.questions.query.acl_ends import AclEnd
 from tests.audit.review.reviews import ACLS, ADMIN, decided, items_of, one, review_of
 from tests.factories import acl
 from tests.strategies import acl_sets
@@ -232,3 +233,18 @@ def test_an_item_is_unused_only_if_the_log_shows_that_of_each_acl(uses, words):
     acls = [acl("t", acl_id="a"), acl("t", acl_id="b", operation="WRITE")]
     (item,) = items_of(acls, BrokerSettings())
     assert use_words(item, uses) == words
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"),
+    [
+        ({}, ""),
+        ({"a": DAY}, ""),
+        ({"a": DAY, "b": DAY + timedelta(days=2)}, "needed until 2026-11-23 10:00 UTC"),
+    ],
+)
+def test_an_item_ends_when_the_last_of_its_acls_does_and_never_if_one_has_no_end(ends, words):
+    acls = [acl("t", acl_id="a"), acl("t", acl_id="b", operation="WRITE")]
+    (item,) = items_of(acls, BrokerSettings())
+    known = {name: AclEnd(until=until, place="leases.toml") for name, until in ends.items()}
+    assert end_words(item, known) == words

@@ -1,4 +1,4 @@
-"""What ``aclkit usage`` found of each ACL → when an item was last used, in words."""
+"""What is known of each ACL → when an item was last used, and until when it is needed, in words."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from aclkit.audit.review.items import Item
+from aclkit.model.until import until_words
+from aclkit.questions.query.acl_ends import AclEnd, read_ends
 from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.sql import fetch
 
@@ -48,6 +50,20 @@ def use_words(item: Item, uses: Mapping[str, AclUse]) -> str:
         return ""
     since, until = known[0].since, known[0].until
     return f"not used from {since:%Y-%m-%d} to {until:%Y-%m-%d}" if since and until else ""
+
+
+def read_item_ends(warehouse: str, cluster_id: str) -> dict[str, AclEnd]:
+    """Read until when ACLs are needed, by id; nothing where no run was told."""
+    with open_tables(warehouse, {"acl_lease": {}}) as (_, tables):
+        return read_ends(tables, cluster_id)
+
+
+def end_words(item: Item, ends: Mapping[str, AclEnd]) -> str:
+    """Write until when an item is needed; empty where one of its ACLs has no end."""
+    known = [ends[acl.acl_id].until for acl in item.acls if acl.acl_id in ends]
+    if not known or len(known) < len(item.acls):
+        return ""
+    return f"needed until {until_words(max(known))}"
 
 
 def _newest(times: Iterable[datetime | None]) -> datetime | None:
