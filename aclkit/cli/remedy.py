@@ -152,6 +152,8 @@ def remedy(context: Context, chosen: Chosen, step_id: str | None, budget: Budget
             notes=found.notes,
         )
         context.write(remedy_answer(advised))
+        if not steps and any(each.is_unknown for each in remedy.plan.left_out):
+            click.get_current_context().exit(_NOT_PROVEN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -276,13 +276,13 @@ def test_without_a_proof_nothing_is_printed(remedy, monkeypatch):
     assert "Nothing is printed. Raise the limit with --budget-total." in result.stderr
 
 
-def test_steps_of_which_the_effect_is_not_known_are_left_out(answer, remedy):
-    found = answer("--budget-total", "2")
+def test_steps_of_which_the_effect_is_not_known_are_left_out_and_nothing_known_fails(answer, remedy):
+    found = answer("--budget-total", "2", code=1)
     assert found["steps"] == []
     assert {each["why"] for each in found["left_out"]} == {
         "The search limit was reached before its effect was known."
     }
-    lines = remedy("--budget-total", "2").stdout.splitlines()
+    lines = remedy("--budget-total", "2", code=1).stdout.splitlines()
     assert lines[0] == "No step is known to be safe."
     assert lines[-1] == "Raise the search limit with --budget-total."
 
