@@ -16,9 +16,8 @@ from aclkit.warehouse.published import as_of, open_warehouse
 from aclkit.warehouse.watch_state import CHECKED, read_state
 from tests.audit.reports.hook import serving
 from tests.cli.running import MATERIALIZED, REPLAYED, Warehouse, run
-from tests.cli.watching import START, Killed, Turns, quiet, tables
+from tests.cli.watching import START, Killed, Turns, new_log, quiet, tables
 from tests.pipeline.sources.fake_broker import fake_broker
-from tests.pipeline.sources.growing_log import GrowingLog
 
 HOUR = 3_600.0
 READ = (2, "orders", 3, "User:alice", "*", 3, 3)
@@ -32,9 +31,7 @@ def _settings():
 
 @pytest.fixture
 def log(tmp_path):
-    log = GrowingLog(tmp_path / "__cluster_metadata-0")
-    log.add()
-    return log
+    return new_log(tmp_path)
 
 
 @pytest.fixture
