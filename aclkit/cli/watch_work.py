@@ -334,7 +334,7 @@ def _time(time: datetime) -> str:
 
 _FILES: Final = (
     "principals", "hosts", "resources", "baseline", "mutes", "assertions", "server_properties",
-    "automation", "command_config",
+    "automation", "leases", "command_config",
 )  # fmt: skip
 _OTHER: Final = ("alert", "listen", "interval", "lock_timeout", "report")
 """How options begin that decide nothing."""

@@ -276,7 +276,9 @@ def test_without_a_proof_nothing_is_printed(remedy, monkeypatch):
     assert "Nothing is printed. Raise the limit with --budget-total." in result.stderr
 
 
-def test_steps_of_which_the_effect_is_not_known_are_left_out_and_nothing_known_fails(answer, remedy):
+def test_steps_of_which_the_effect_is_not_known_are_left_out_and_nothing_known_fails(
+    answer, remedy
+):
     found = answer("--budget-total", "2", code=1)
     assert found["steps"] == []
     assert {each["why"] for each in found["left_out"]} == {

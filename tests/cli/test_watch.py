@@ -10,15 +10,16 @@ from datetime import UTC, datetime
 
 import pytest
 
-from aclkit.cli.watch_work import WatchWork
+from aclkit.cli import cli
+from aclkit.cli.watch_work import _FILES, WatchWork
 from aclkit.warehouse.lock import only_watcher
 from aclkit.warehouse.published import as_of, open_warehouse
 from aclkit.warehouse.watch_state import CHECKED, read_state
 from tests.audit.reports.hook import serving
 from tests.cli.running import MATERIALIZED, REPLAYED, Warehouse, run
-from tests.cli.watching import START, Killed, Turns, quiet, tables
+from tests.cli.watching import START, Killed, Turns, new_log, quiet, tables
+from tests.documents import commands
 from tests.pipeline.sources.fake_broker import fake_broker
-from tests.pipeline.sources.growing_log import GrowingLog
 
 HOUR = 3_600.0
 READ = (2, "orders", 3, "User:alice", "*", 3, 3)
@@ -32,9 +33,7 @@ def _settings():
 
 @pytest.fixture
 def log(tmp_path):
-    log = GrowingLog(tmp_path / "__cluster_metadata-0")
-    log.add()
-    return log
+    return new_log(tmp_path)
 
 
 @pytest.fixture
@@ -318,3 +317,12 @@ def _open(port, path):
 
 def test_help_is_about_polls():
     assert "Each poll looks at the sources" in run("watch", "--help").output
+
+
+def test_each_file_that_decides_what_a_run_does_is_looked_at_in_each_poll():
+    named = {
+        param.name
+        for param in commands(cli)["watch"].params
+        if param.metavar and "FILE" in param.metavar
+    }
+    assert named - {*_FILES} == {"report", "alert_webhook_file"}

@@ -13,11 +13,19 @@ from aclkit.cli import cli
 from aclkit.nightly.watching import Watcher
 from aclkit.warehouse.published import open_warehouse
 from tests.cli.running import Warehouse
+from tests.pipeline.sources.growing_log import GrowingLog
 
 START = 1_795_737_600.0
 """2026-11-27 00:00 UTC."""
 
 Step = Callable[[Watcher], object]
+
+
+def new_log(folder: Path) -> GrowingLog:
+    """Make a log with one ACL."""
+    log = GrowingLog(folder / "__cluster_metadata-0")
+    log.add()
+    return log
 
 
 class Turns:

@@ -8,8 +8,7 @@ import pytest
 
 from aclkit.warehouse.published import as_of, open_warehouse
 from aclkit.warehouse.watch_state import CHECKED, FOLDER, read_state, write_state
-from tests.cli.watching import START, Turns, quiet
-from tests.pipeline.sources.growing_log import GrowingLog
+from tests.cli.watching import START, Turns, new_log, quiet
 
 pytestmark = [pytest.mark.object_store, pytest.mark.timeout(600)]
 
@@ -22,9 +21,7 @@ def _settings():
 
 @pytest.fixture
 def log(tmp_path):
-    log = GrowingLog(tmp_path / "__cluster_metadata-0")
-    log.add()
-    return log
+    return new_log(tmp_path)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from aclkit.errors import AclkitError
 from aclkit.model.facts import RANGE, RECORD, SourceRow, range_row
@@ -19,8 +19,12 @@ from aclkit.pipeline.replay.intake import Intake, Source
 from aclkit.pipeline.sources.files import open_stream, size_and_time
 from aclkit.pipeline.sources.metadata_log import list_metadata_log, listing_again
 from aclkit.pipeline.sources.source_kinds import LIVE, METADATA_LOG
-from aclkit.pipeline.sources.tail import NotContinuedError, Place, find_end, read_on
 from aclkit.runtime.uri import is_uri, shown
+
+if TYPE_CHECKING:
+    from aclkit.pipeline.sources.tail import Place
+
+# The reader of a log's end is imported where it reads: help and questions wait for no decoder.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +75,8 @@ class LogFollower:
 
     def look(self) -> News | None:
         """See ``Follower.look``."""
+        from aclkit.pipeline.sources.tail import NotContinuedError, read_on
+
         if (place := self._place) is None:
             return News(why=f"{shown(self._path)} is read as a whole")
         try:
@@ -86,6 +92,8 @@ class LogFollower:
 
     def begin(self) -> None:
         """See ``Follower.begin``; a log without segments is read as a whole each time."""
+        from aclkit.pipeline.sources.tail import NotContinuedError, find_end
+
         try:
             self._next = listing_again(lambda: find_end(list_metadata_log(self._path)))
         except NotContinuedError:
@@ -104,6 +112,8 @@ class LogFollower:
 
     def resume(self, state: Mapping[str, Any]) -> bool:
         """Go on from an earlier process; False where its state is none of this aclkit."""
+        from aclkit.pipeline.sources.tail import Place
+
         try:
             names = {field.name for field in fields(Place)}
             place = Place(**{name: state["place"][name] for name in names})
