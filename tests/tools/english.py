@@ -195,7 +195,8 @@ def _template(path: str, source: str) -> Iterator[Text]:
 def _page(path: str, source: str) -> Iterator[Text]:
     """Yield the paragraphs of a Markdown page; what commands print there is the program's text."""
     if path == "CHANGELOG.md":
-        before, found, rest = source.partition("\n## Unreleased\n")
+        # The newest section: what older releases said stays as it was.
+        before, found, rest = source.partition("\n## ")
         source = "\n" * (before + found).count("\n") + rest.partition("\n## ")[0]
     text = _FENCE.sub(_lines_only, source)
     number = 1
