@@ -114,3 +114,17 @@ def test_a_file_of_leases_that_is_wrong_ends_the_command_before_it_reads_the_log
     told = run(nights, *leases("2026-01-31T18:00:00"), code=2)
     assert "until: expected a day such as 2026-12-31" in told.output
     assert not (nights.folder / "warehouse").exists()
+
+
+def test_a_mistake_in_a_file_leaves_the_ends_that_were_read_before(nights, tmp_path):
+    files = tmp_path / "acls.csv"
+    ann = "User:ann,Topic,LITERAL,pay.in,Read,Allow,*,2026-01-31\n"
+    bob = "User:bob,Topic,LITERAL,pay.in,Read,Allow,*,"
+    options = ("--desired", str(files), "--scope", "all", *NEVER)
+    files.write_text(f"{HEAD}{ann}{bob}2999-12-31\n")
+    run(nights, *options)
+    before = ends(nights)
+    files.write_text(f"{HEAD}{ann}{bob}soon\n")
+    run(nights, *options)
+    assert [kind for kind, _ in found(nights)] == ["grant-ended"]
+    assert ends(nights) == before

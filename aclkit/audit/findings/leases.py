@@ -101,6 +101,21 @@ class Leases:
         """Return the same with the ends that files of desired state hold."""
         return replace(self, leases=(*self.leases, *leases_of(acls)))
 
+    def with_known(self, acls: Iterable[Acl], known: Mapping[str, AclEnd]) -> Leases:
+        """Return the same with the ends that an earlier run read, for files that cannot be read."""
+        kept = (
+            Lease(
+                fields=dict(zip(BINDING, acl.binding, strict=True)),
+                until=end.until,
+                place=end.place,
+                owner=end.owner,
+                reason=end.reason,
+            )
+            for acl in acls
+            if (end := known.get(acl.acl_id)) is not None
+        )
+        return replace(self, leases=(*self.leases, *kept))
+
     def ends_of(self, acls: Iterable[Acl]) -> dict[str, AclEnd]:
         """Return the id of each ACL that has an end → its end."""
         return {
@@ -133,15 +148,26 @@ def first_ends(acls: Iterable[Acl], leases: Sequence[Lease]) -> dict[str, Lease]
 
     An earlier end is never undone by a wider lease: to extend a grant, change the lease.
     """
-    by_principal = grouped((lease.fields.get("principal"), lease) for lease in leases)
-    everyone = by_principal.get(None, ())
-    ends: dict[str, Lease] = {}
+    return {
+        acl.acl_id: min(fitting, key=lambda lease: (lease.until, lease.place))
+        for acl, fitting in _fitting(acls, leases)
+    }
+
+
+def _fitting(acls: Iterable[Acl], leases: Sequence[Lease]) -> Iterator[tuple[Acl, Sequence[Lease]]]:
+    """Yield each ACL that leases fit, with these; a lease is looked up by its principal or name."""
+    by_principal = grouped(
+        (lease.fields["principal"], lease) for lease in leases if "principal" in lease.fields
+    )
+    by_name = grouped(
+        (lease.fields["resource_name"], lease)
+        for lease in leases
+        if "principal" not in lease.fields
+    )
     for acl in acls:
-        about = [*by_principal.get(acl.principal, ()), *everyone]
-        fitting = [lease for lease in about if lease.fits(acl)]
-        if fitting:
-            ends[acl.acl_id] = min(fitting, key=lambda lease: (lease.until, lease.place))
-    return ends
+        about = (*by_principal.get(acl.principal, ()), *by_name.get(acl.resource_name, ()))
+        if fitting := [lease for lease in about if lease.fits(acl)]:
+            yield acl, fitting
 
 
 def find_ends(
@@ -159,8 +185,9 @@ def find_ends(
     for acl in acls:
         if (lease := ends.get(acl.acl_id)) is not None and lease.until - notice <= now:
             yield _ending(acl, lease, is_over=lease.until <= now)
+    used = {id(lease) for _, fitting in _fitting(acls, leases) for lease in fitting}
     for lease in leases:
-        if lease.is_of_file and now < lease.until and not any(map(lease.fits, acls)):
+        if lease.is_of_file and now < lease.until and id(lease) not in used:
             words = ", ".join(f"{name} {text}" for name, text in lease.fields.items())
             yield LEASE_WITHOUT_ACL.about(
                 words,

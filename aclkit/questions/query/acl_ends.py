@@ -39,11 +39,16 @@ def read_ends(tables: Tables, cluster_id: str) -> dict[str, AclEnd]:
     }
 
 
+def read_known_ends(store: Store, cluster_id: str) -> dict[str, AclEnd]:
+    """Read the same while a run writes."""
+    with read_written(store, cluster_id, ACL_LEASE) as known:
+        return read_ends(known.connection, cluster_id)
+
+
 def write_ends(store: Store, cluster_id: str, ends: Mapping[str, AclEnd]) -> None:
     """Put the ends of a cluster's ACLs in the place of those that are known, if they differ."""
-    with read_written(store, cluster_id, ACL_LEASE) as known:
-        if read_ends(known.connection, cluster_id) == ends:
-            return
+    if read_known_ends(store, cluster_id) == ends:
+        return
     rows = [
         (cluster_id, acl_id, end.until, end.place, end.owner, end.reason)
         for acl_id, end in sorted(ends.items())

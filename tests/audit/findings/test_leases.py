@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -146,3 +147,11 @@ def test_a_file_that_is_wrong_is_refused_with_table_and_reason(table, says):
 def test_names_of_a_lease_are_texts_and_no_patterns():
     leases = [lease(NOW - DAY, principal="User:.*"), lease(NOW - DAY, resource_name="o%")]
     assert first_ends([ACL], leases) == {}
+
+
+def test_many_leases_by_name_are_each_looked_up_once():
+    acls = [acl(f"topic-{number}", acl_id=str(number)) for number in range(20_000)]
+    leases = [lease(NOW - DAY, resource_name=f"topic-{number}") for number in range(0, 20_000, 2)]
+    began = time.process_time()
+    assert len(list(find_ends(acls, leases, NOW))) == 10_000
+    assert time.process_time() - began < 10
