@@ -13,6 +13,7 @@ RARE: Final = frozenset(
     {
         *("--wide", "--columns", "--engine", "--known-only", "--lock-timeout", "--timeout"),
         *("--budget", "--budget-total", "--limit", "--rebuild", "--force", "--dense", "--full"),
+        *("--leases", "--lease-notice"),
         *("--principal-builder", "--principal-builder-properties", "--principals", "--hosts"),
         *("--resources", "--extend", "--semantics", "--glob-patterns", "--identity-globs"),
         *("--deciding-acl", "--wildcard-defect", "--cidr-hosts", "--server-properties"),

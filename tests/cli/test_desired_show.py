@@ -19,7 +19,8 @@ from tests.kafka.desired.holding import DESIRED, right_values
 from tests.kafka.desired.terraform_files import acl, confluent_acl, plan, resource
 
 COLUMNS = ["cluster_id", "acl_id", "resource_type", "resource_name", "pattern_type", "principal",
-           "host", "operation", "permission_type", "file", "line", "address"]  # fmt: skip
+           "host", "operation", "permission_type", "file", "line", "address",
+           "until"]  # fmt: skip
 SEVEN = COLUMNS[2:9]
 HANDED = {
     "strimzi/users.yaml": "strimzi/users.tsv",

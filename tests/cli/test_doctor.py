@@ -165,7 +165,7 @@ def test_a_source_is_opened(tmp_path):
 
 @pytest.mark.parametrize(("notes", "state"), [((), "ok"), (("groups: refused",), "warning")])
 def test_a_live_source_is_asked_what_a_run_would_ask(monkeypatch, notes, state):
-    def ask(bootstrap, _, seconds):
+    def ask(bootstrap, _, seconds, *_kept):
         return Listing(rows=(), cluster_id=f"{bootstrap} {seconds:g}", notes=notes)
 
     monkeypatch.setattr(live, "read_live", ask)

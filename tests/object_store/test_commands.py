@@ -127,7 +127,7 @@ ASKED: dict[str, Sequence[str]] = {
 ELSEWHERE = {
     "aclkit", "preview", "prove", "desired", "acls", "export",  # groups
     "completion", "init", "jars", "help", "desired show",  # they take no warehouse
-    "export duckdb", "doctor", "serve", "maintain",  # below: they differ on purpose
+    "export duckdb", "doctor", "serve", "mcp", "maintain",  # below: they differ on purpose
     "demo", "replay", "materialize", "run", "watch", "acls add", "acls remove", "usage",  # runs
     "denials", "narrow",  # they read what usage wrote
     "review", "review start", "review list", "review show", "review decide", "review export",

@@ -30,9 +30,9 @@ GRANT_ENDED: Final = Kind(
     severity="high",
     summary="ACLs in force whose end is over",
     meaning=(
-        "Somebody wrote until when the ACL is needed: in a file of leases, in an annotation of a "
-        "KafkaUser, or in a CSV. That time is over, and the ACL is still in force. Kafka itself "
-        "knows no end of an ACL."
+        "A file of leases, an annotation of a KafkaUser or a CSV holds until when the ACL is "
+        "needed. That time is over, and the ACL is still in force. Kafka itself knows no end of "
+        "an ACL."
     ),
     fix="Remove the ACL. If it is still needed, have its owner agree to a later end.",
 )
