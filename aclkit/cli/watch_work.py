@@ -306,8 +306,8 @@ def require_only_watcher(work: WatchWork, interval: float, sleep: Callable[[floa
     sleep(interval + _MARGIN)
     if _newest_check(read_state(work.place, CHECKED)) != before:
         raise SurroundingsError(
-            f"Another watcher follows {work.place}. One watcher a warehouse is enough: stop it "
-            "first, or leave it to it."
+            f"Another watcher follows {work.place}. One is enough: stop it first, or let it do "
+            "the work."
         )
 
 

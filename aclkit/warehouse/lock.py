@@ -74,8 +74,8 @@ def only_watcher(warehouse: str) -> Iterator[None]:
             handle.seek(0)
             holder = handle.read().strip() or "unknown"
             raise SurroundingsError(
-                f"Another watcher (process {holder}) follows {warehouse}. One watcher a warehouse "
-                "is enough: stop it first, or leave it to it."
+                f"Another watcher (process {holder}) follows {warehouse}. One is enough: stop "
+                "it first, or let it do the work."
             )
         with _plain_errors(warehouse):
             handle.truncate(0)
