@@ -44,7 +44,7 @@ from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.record import ReplayResult
 from aclkit.questions.by_whom.command import ByWhomOptions, find_by_whom
 from aclkit.questions.by_whom.tables import has_read_logs, read_certain
-from aclkit.questions.query.acl_ends import read_known_ends, write_ends
+from aclkit.questions.query.acl_ends import ACL_LEASE, read_known_ends, write_ends
 from aclkit.runtime.progress import step
 from aclkit.warehouse.job_run import RunSettings
 from aclkit.warehouse.published import deciding_run
@@ -138,8 +138,10 @@ def _note_missing_rights(run: Run, scope: Scope, intake: Intake, options: Nightl
 
 def _look_at_ends(run: Run, options: NightlyOptions) -> None:
     """Keep when ACLs end, and find those that end soon or should have ended."""
-    acls = acls_of(run.store, run.cluster_id)
     leases, files = options.leases, options.desired
+    if files is None and not leases.leases and ACL_LEASE not in run.store.versions:
+        return  # most runs: no end is known, and none was
+    acls = acls_of(run.store, run.cluster_id)
     if files is not None and files.desired is not None:
         leases = leases.with_files(files.desired.acls)
     elif files is not None:

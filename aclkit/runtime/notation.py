@@ -12,6 +12,7 @@ import math
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from aclkit.errors import UsageError
@@ -105,6 +106,20 @@ def parse_tables(text: str, source: str, name: str) -> list[dict[str, Any]]:
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{source}: {name}: expected tables [[{name}]]")
     return tables
+
+
+def refuse_unknown(
+    table: Iterable[str], keys: Collection[str], where: str, expected: str | None = None
+) -> None:
+    """Insist that a table has no other keys; ``expected`` is how these are listed in the error.
+
+    Raises:
+        UsageError: it has.
+    """
+    for key in table:
+        if key not in keys:
+            known = expected or f"some of {', '.join(keys)}"
+            raise UsageError(f"{where}: unknown {shown_key(key)}, expected {known}")
 
 
 def shown_key(key: str) -> str:

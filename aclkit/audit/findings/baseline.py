@@ -17,7 +17,7 @@ from aclkit.errors import UsageError
 from aclkit.model.findings import SEVERITIES, Finding, sort_findings
 from aclkit.model.glob import glob_matches
 from aclkit.model.visible import visible
-from aclkit.runtime.notation import parse_json, parse_tables, shown_key
+from aclkit.runtime.notation import parse_json, parse_tables, refuse_unknown
 
 FindingState = Literal["new", "known", "muted", "fixed"]
 STATES: Final[tuple[FindingState, ...]] = ("new", "known", "muted", "fixed")
@@ -204,11 +204,7 @@ def parse_mutes(text: str, source: str) -> list[Mute]:
 
 
 def _mute(table: Mapping[str, Any], where: str) -> Mute:
-    for key in table:
-        if key not in _MUTE_KEYS:
-            raise UsageError(
-                f"{where}: unknown {shown_key(key)}, expected some of {', '.join(_MUTE_KEYS)}"
-            )
+    refuse_unknown(table, _MUTE_KEYS, where)
     until = table.get("until")
     if not isinstance(until, date):
         raise UsageError(f"{where}: until: expected a day such as 2026-12-31, found {until!r}")

@@ -14,7 +14,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
 from aclkit.questions.by_whom.match import ADDED
 from aclkit.questions.by_whom.tables import CertainChange
-from aclkit.runtime.notation import parse_tables, shown_key
+from aclkit.runtime.notation import parse_tables, refuse_unknown
 
 REMOVED_WITHIN: Final = timedelta(days=30)
 """For so long a removal by hand is a finding; a new ACL is one as long as it is in force."""
@@ -86,9 +86,7 @@ def parse_automation(text: str, source: str) -> dict[str, str]:
 
 
 def _automation(table: Mapping[str, Any], where: str) -> tuple[str, str]:
-    for key in table:
-        if key not in _KEYS:
-            raise UsageError(f"{where}: unknown {shown_key(key)}, expected {' and '.join(_KEYS)}")
+    refuse_unknown(table, _KEYS, where, " and ".join(_KEYS))
     for key in _KEYS:
         value = table.get(key)
         if not (isinstance(value, str) and value.strip()):

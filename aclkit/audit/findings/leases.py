@@ -20,7 +20,7 @@ from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.model.until import parse_until, until_words
 from aclkit.questions.query.acl_ends import AclEnd
-from aclkit.runtime.notation import parse_tables, shown_key
+from aclkit.runtime.notation import parse_tables, refuse_unknown
 
 NOTICE: Final = timedelta(days=14)
 """So long before its end a grant is a finding, unless told otherwise."""
@@ -148,10 +148,11 @@ def first_ends(acls: Iterable[Acl], leases: Sequence[Lease]) -> dict[str, Lease]
 
     An earlier end is never undone by a wider lease: to extend a grant, change the lease.
     """
-    return {
-        acl.acl_id: min(fitting, key=lambda lease: (lease.until, lease.place))
-        for acl, fitting in _fitting(acls, leases)
-    }
+    return {acl.acl_id: _first(fitting) for acl, fitting in _fitting(acls, leases)}
+
+
+def _first(leases: Iterable[Lease]) -> Lease:
+    return min(leases, key=lambda lease: (lease.until, lease.place))
 
 
 def _fitting(acls: Iterable[Acl], leases: Sequence[Lease]) -> Iterator[tuple[Acl, Sequence[Lease]]]:
@@ -181,11 +182,12 @@ def find_ends(
         now: when the run began.
         notice: how long before its end a grant is a finding.
     """
-    ends = first_ends(acls, leases)
-    for acl in acls:
-        if (lease := ends.get(acl.acl_id)) is not None and lease.until - notice <= now:
+    used: set[int] = set()
+    for acl, fitting in _fitting(acls, leases):
+        lease = _first(fitting)
+        if lease.until - notice <= now:
             yield _ending(acl, lease, is_over=lease.until <= now)
-    used = {id(lease) for _, fitting in _fitting(acls, leases) for lease in fitting}
+        used.update(map(id, fitting))
     for lease in leases:
         if lease.is_of_file and now < lease.until and id(lease) not in used:
             words = ", ".join(f"{name} {text}" for name, text in lease.fields.items())
@@ -231,11 +233,7 @@ def parse_leases(text: str, source: str) -> list[Lease]:
 
 
 def _lease(table: Mapping[str, Any], where: str) -> Lease:
-    for key in table:
-        if key not in _KEYS:
-            raise UsageError(
-                f"{where}: unknown {shown_key(key)}, expected some of {', '.join(_KEYS)}"
-            )
+    refuse_unknown(table, _KEYS, where)
     texts = {key: table[key] for key in _KEYS if key in table and key != "until"}
     for key, value in texts.items():
         if not (isinstance(value, str) and value.strip()):
