@@ -18,7 +18,7 @@ from aclkit.model.phrases import few, listed, number_of
 from aclkit.questions.preview.preview import Preview
 from aclkit.questions.preview.words import PLANNED, total_sentence
 from aclkit.questions.preview.words import notes as preview_notes
-from aclkit.questions.remedy.proposal import NARROW, ForPerson, Proposal
+from aclkit.questions.remedy.proposal import NARROW, Advice, ForPerson, Proposal
 from aclkit.questions.remedy.prove import Remedy
 from aclkit.questions.remedy.steps import SHORT, LeftOut, Step
 from aclkit.rules.names.change_lines import MARKS, change_lines, line_words
@@ -255,38 +255,35 @@ def _members(advised: Advised) -> Members:
 def _step(position: int, step: Step) -> dict[str, object]:
     return {
         "position": position,
-        **_proposal(step.proposal),
+        **_advice(step.proposal),
         "reason": step.proposal.reason,
         "revokes": step.proposal.revokes,
         "add": [dict(zip(BINDING, acl.binding, strict=True)) for acl in step.add],
         "remove": _objects(step.remove),
         "needs": list(step.needs),
-        "also": [_proposal(each) for each in step.also],
+        "also": [_advice(each) for each in step.also],
     }
 
 
 def _left(left: LeftOut) -> dict[str, object]:
-    return {**_proposal(left.proposal), "acls": _objects(left.remove), "why": left.why}
+    return {**_advice(left.proposal), "acls": _objects(left.remove), "why": left.why}
 
 
 def _person(each: ForPerson) -> dict[str, object]:
     return {
-        "step": each.step_id,
-        "kind": each.kind,
-        "severity": each.severity,
-        "subject": each.subject,
+        **_advice(each),
         "message": each.message,
         "why": each.why,
         "acls": _objects(each.acls),
     }
 
 
-def _proposal(proposal: Proposal) -> dict[str, object]:
+def _advice(each: Advice) -> dict[str, object]:
     return {
-        "step": proposal.step_id,
-        "kind": proposal.kind,
-        "severity": proposal.severity,
-        "subject": proposal.subject,
+        "step": each.step_id,
+        "kind": each.kind,
+        "severity": each.severity,
+        "subject": each.subject,
     }
 
 
