@@ -8,7 +8,8 @@ from pathlib import Path
 
 from aclkit.model import facts as rows
 from aclkit.model.facts import SourceRow
-from aclkit.pipeline.replay.ranges import Itinerary, Range, merge_ranges, plan
+from aclkit.pipeline.replay.ranges import Itinerary, merge_ranges, plan
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.sources.log_names import parse_snapshot_name
 from aclkit.pipeline.sources.segment import read_segment
 from aclkit.pipeline.sources.snapshot import read_snapshot

@@ -7,7 +7,8 @@ from dataclasses import astuple, dataclass, field
 
 from aclkit.model import facts as rows
 from aclkit.model.facts import SourceRow
-from aclkit.pipeline.replay.ranges import END, Range, merge_ranges, readable_again, without_offsets
+from aclkit.pipeline.replay.ranges import merge_ranges, readable_again, without_offsets
+from aclkit.pipeline.replay.spans import END, Range
 from aclkit.pipeline.sources.batches import Neighbour
 from aclkit.pipeline.sources.segment import read_segment
 from tests.cli.running import split_batches

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from aclkit.errors import DataError, GoneError, SurroundingsError, UsageError
 from aclkit.model.acl import BINDING
-from aclkit.model.facts import BROKER_RECORDS, FACT, FAILURE, RANGE, RECORD, REJECT, SNAPSHOT
+from aclkit.model.facts import (
+    BROKER_RECORDS,
+    FACT,
+    FAILURE,
+    OVERWRITTEN,
+    RANGE,
+    RECORD,
+    REJECT,
+    SNAPSHOT,
+)
 from aclkit.pipeline.replay.asking import Asking, Frame, columns_of, listed
 from aclkit.pipeline.replay.brokers import BrokerFact
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.conditions import Outside
+from aclkit.pipeline.replay.spans import RANGE_COLUMNS, Range
 from aclkit.pipeline.replay.transactions import MARKERS, Marker, Span
 
 
@@ -54,6 +64,13 @@ class FactRules(Asking[Frame]):
         """Turn the facts among source rows into ``acl_log`` rows."""
         return self.ask(_FACTS, [self.cluster_id], table="acl_log", rows=source_rows)
 
+    def told_apart(self, facts: Frame, cuts: Mapping[int, int]) -> Frame:
+        """Call records overwritten that are not in the log, and all others records."""
+        outside = Outside(cuts)
+        records = self.ask(_RECORDS, table="acl_log", facts=self.without(facts, outside))
+        others = self.ask(_OVERWRITTEN, table="acl_log", facts=self.only(facts, outside))
+        return self.keep(self.union(records, others))
+
     def incoming_rejects(self, source_rows: Frame) -> Frame:
         """Turn the rejects among source rows into ``acl_reject`` rows."""
         return self.ask(_REJECTS, [self.cluster_id], table="acl_reject", rows=source_rows)
@@ -95,7 +112,7 @@ class FactRules(Asking[Frame]):
 
         Args:
             compared: both sides.
-            known: the ranges in which everything known was read.
+            known: the ranges in which everything known was read, those outside the log aside.
             incoming: likewise what comes.
         """
         read_before, read_now = self._whole(known), self._whole(incoming)
@@ -160,18 +177,25 @@ def _refusal(worst: Conflict) -> str:
 
 
 _FAILURES: Final = f"SELECT fact, reason FROM $rows WHERE kind = '{FAILURE}' LIMIT 1"
-_RANGES: Final = f"SELECT from_offset, to_offset, epoch, fact FROM $rows WHERE kind = '{RANGE}'"
+_RANGES: Final = f"SELECT {RANGE_COLUMNS} FROM $rows WHERE kind = '{RANGE}'"
 
 _OF_FACT: Final = columns_of("acl_log", cluster_id="?", txn_offset="CAST(NULL AS BIGINT)")
 _FACTS: Final = f"SELECT {_OF_FACT} FROM $rows WHERE kind = '{FACT}'"
+_RECORDS: Final = f"""\
+SELECT {columns_of("acl_log", fact=f"CASE fact WHEN '{OVERWRITTEN}' THEN '{RECORD}' ELSE fact END")}
+FROM $facts"""
+_OVERWRITTEN: Final = f"""\
+SELECT {columns_of("acl_log", fact=f"'{OVERWRITTEN}'", txn_offset="CAST(NULL AS BIGINT)")}
+FROM $facts"""
 _OF_REJECT: Final = columns_of("acl_reject", cluster_id="?", stage="'source'")
 _REJECTS: Final = f"SELECT {_OF_REJECT} FROM $rows WHERE kind = '{REJECT}'"
 
 _ENTITY: Final = f"""\
-CASE WHEN fact = '{RECORD}' THEN '' ELSE coalesce(acl_id, topic_id, concat_ws(
+CASE fact WHEN '{RECORD}' THEN '' WHEN '{OVERWRITTEN}' THEN CAST(epoch AS STRING)
+  ELSE coalesce(acl_id, topic_id, concat_ws(
   '/', resource_type, resource_name, principal, mechanism, CAST(broker_id AS STRING))) END"""
 """What an entry is about: a listed resource by its type and name, all else without an id by what is
-not null. Of a record the offset alone is the key."""
+not null. Of a record the offset alone is the key, of an overwritten one its epoch as well."""
 
 _CONTENT: Final = f"""$digest(
   record_type, acl_id, {", ".join(BINDING)}, topic_id, mechanism,

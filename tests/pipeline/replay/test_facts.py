@@ -15,8 +15,8 @@ from aclkit.model.facts import (
     REGISTER_BROKER,
     SNAPSHOT,
 )
-from aclkit.pipeline.replay.conditions import OfSnapshots, Withdrawn
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.conditions import OfSnapshots, Outside
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import COMMITTED, Marker, Span
 from tests.pipeline.replay.frames import (
     added,
@@ -72,7 +72,7 @@ def test_records_from_where_a_higher_epoch_wrote_do_not_stand(engine):
         [added(4, "a"), added(5, "b"), added(6, "c", epoch=2), listed(9, "d"),
          added(7, "e", epoch=None)],
     )  # fmt: skip
-    kept = columns_of(engine.without(frame, Withdrawn({1: 5})))["acl_id"].to_pylist()
+    kept = columns_of(engine.without(frame, Outside({1: 5})))["acl_id"].to_pylist()
     assert sorted(kept) == ["a", "c", "d", "e"]
 
 
@@ -80,15 +80,13 @@ def test_facts_are_picked_by_snapshots_and_by_any_of_some_conditions(engine):
     rows = [added(4, "a"), added(5, "b"), listed(4, "c"), listed(9, "d"), added(9, "e")]
     frame = table(engine, "acl_log", rows)
     must_be(engine.only(frame, OfSnapshots({4, 8})), "acl_log", [rows[2]])
+    must_be(engine.only(frame, OfSnapshots([9]), Outside({1: 5})), "acl_log", [rows[1], *rows[3:]])
     must_be(
-        engine.only(frame, OfSnapshots([9]), Withdrawn({1: 5})), "acl_log", [rows[1], *rows[3:]]
-    )
-    must_be(
-        engine.without(frame, OfSnapshots([9]), Withdrawn({1: 5})), "acl_log", rows[:1] + rows[2:3]
+        engine.without(frame, OfSnapshots([9]), Outside({1: 5})), "acl_log", rows[:1] + rows[2:3]
     )
     must_be(engine.only(frame), "acl_log", [])
     must_be(engine.without(frame), "acl_log", rows)
-    must_be(engine.without(frame, Withdrawn({}), OfSnapshots(())), "acl_log", rows)
+    must_be(engine.without(frame, Outside({}), OfSnapshots(())), "acl_log", rows)
 
 
 def test_what_is_known_is_not_new_whatever_its_source_and_what_comes_twice_is_new_once(engine):
