@@ -78,7 +78,7 @@ _OF_ACLS = (rows.ADD_ACL, rows.REMOVE_ACL, rows.BEGIN_TXN, rows.END_TXN, rows.AB
 
 def _ranges(found: list[SourceRow]) -> list[Range]:
     return [
-        Range(row.from_offset, row.to_offset, row.epoch, row.fact)
+        Range(row.from_offset, row.to_offset, row.epoch, row.fact, row.follows)
         for row in found
         if row.kind == rows.RANGE
     ]

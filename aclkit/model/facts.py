@@ -21,6 +21,9 @@ ACL facts could not be read: a batch with a bad CRC, an undecodable ACL record."
 OVERWRITTEN: Final = "overwritten"
 """A record that is not in the log as far as is known: another leader wrote its offset."""
 
+TOLD: Final = "told"
+"""Of a range with this fact a file says that it has the epoch. It is kept as ``epoch`` or not."""
+
 COMMITTED, EPOCH = "committed", "epoch"
 """What ranges say of a log besides what was read. The offsets of ``committed`` have the epoch, and
 are committed. An ``epoch`` begins at its range's first offset, after an offset of the epoch that it

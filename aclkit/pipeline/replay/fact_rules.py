@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from aclkit.errors import DataError, GoneError, SurroundingsError, UsageError
 from aclkit.model.acl import BINDING
 from aclkit.model.facts import (
     BROKER_RECORDS,
+    EPOCH,
     FACT,
     FAILURE,
     OVERWRITTEN,
@@ -17,12 +18,16 @@ from aclkit.model.facts import (
     RECORD,
     REJECT,
     SNAPSHOT,
+    TOLD,
 )
+from aclkit.model.groups import grouped
 from aclkit.pipeline.replay.asking import Asking, Frame, columns_of, listed
 from aclkit.pipeline.replay.brokers import BrokerFact
 from aclkit.pipeline.replay.conditions import Outside
 from aclkit.pipeline.replay.spans import RANGE_COLUMNS, Range
 from aclkit.pipeline.replay.transactions import MARKERS, Marker, Span
+from aclkit.pipeline.sources.files import parent
+from aclkit.pipeline.sources.leader_epochs import epochs_of
 
 
 class Conflict(NamedTuple):
@@ -56,9 +61,14 @@ class FactRules(Asking[Frame]):
             raise known.get(error, DataError)(reason)
 
     def incoming_ranges(self, source_rows: Frame) -> list[Range]:
-        """Collect the ranges among source rows, each once."""
+        """Collect the ranges among source rows, each once.
+
+        Where epochs begin that a file tells counts if the batches read of its folder agree.
+        """
         # They are few, and made different here: Spark needs no job for rows that the driver holds.
-        return list(dict.fromkeys(Range(*row) for row in self.collect(_RANGES, rows=source_rows)))
+        found = [(Range(*row), source) for *row, source in self.collect(_RANGES, rows=source_rows)]
+        read = [item for item, _ in found if item.fact != TOLD]
+        return list(dict.fromkeys([*read, *_told_epochs(found)]))
 
     def incoming_facts(self, source_rows: Frame) -> Frame:
         """Turn the facts among source rows into ``acl_log`` rows."""
@@ -163,6 +173,16 @@ class FactRules(Asking[Frame]):
         return self.ask(_MOVED, facts=facts, spans=self.spans(spans))
 
 
+def _told_epochs(found: Sequence[tuple[Range, str]]) -> Iterator[Range]:
+    """Yield where epochs begin by files that agree with all batches read of their folders."""
+    if not any(item.fact == TOLD for item, _ in found):
+        return
+    for items in grouped((parent(source), item) for item, source in found).values():
+        told = [r for r in items if r.fact == TOLD]
+        for start, epoch, follows in epochs_of(told, [r for r in items if r.fact == RECORD]):
+            yield Range(start, start + 1, epoch, EPOCH, follows)
+
+
 def _refusal(worst: Conflict) -> str:
     """Name what disagrees, and both ways on: this is another log, or what is known is wrong."""
     said, source = f"{worst.first}-{worst.last}", worst.source
@@ -177,7 +197,7 @@ def _refusal(worst: Conflict) -> str:
 
 
 _FAILURES: Final = f"SELECT fact, reason FROM $rows WHERE kind = '{FAILURE}' LIMIT 1"
-_RANGES: Final = f"SELECT {RANGE_COLUMNS} FROM $rows WHERE kind = '{RANGE}'"
+_RANGES: Final = f"SELECT {RANGE_COLUMNS}, source FROM $rows WHERE kind = '{RANGE}'"
 
 _OF_FACT: Final = columns_of("acl_log", cluster_id="?", txn_offset="CAST(NULL AS BIGINT)")
 _FACTS: Final = f"SELECT {_OF_FACT} FROM $rows WHERE kind = '{FACT}'"

@@ -75,8 +75,9 @@ def notes_on(plan: HistoryPlan, high_watermark: int | None) -> Iterator[str]:
 def note_on_doubt(spans: Sequence[tuple[int, int]]) -> str:
     """Write of which offsets it is not known whether what was read there is in the log."""
     return (
-        f"It is unknown whether offsets {describe_spans(spans)} were committed: a newer leader "
-        "wrote after them, and the log between was not read. Changes there are uncertain."
+        f"It is unknown whether offsets {describe_spans(spans)} were committed: the log between "
+        "them and a newer leader was not read, or a snapshot contradicts them. Changes there are "
+        "uncertain."
     )
 
 

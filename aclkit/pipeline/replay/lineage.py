@@ -9,7 +9,7 @@ with its epoch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -28,7 +28,8 @@ class Lineage:
             are, 0 where none is. Only of epochs with a record that was read.
         joints: where the records of an epoch begin of which no copy shows what it follows. Epochs
             that were not read may lie before it, and the records before it may be theirs.
-        doubtful: what was read before a joint, from the last offset on that is surely in the log.
+        doubtful: what was read before a joint, from the last offset on that is surely in the log,
+            and what contradicts a snapshot whose claim does not count.
     """
 
     stops: Mapping[int, int]
@@ -76,11 +77,10 @@ def trace(ranges: Iterable[Range]) -> Lineage:
     inside = [
         s for epoch, spans in read.spans.items() for s in intersect(spans, [(0, stops[epoch])])
     ]
-    sure = [max((end for _, end in read.proofs.values() if end < at), default=0) for at in joints]
     return Lineage(
         stops=stops,
         joints=tuple(reversed(joints)),
-        doubtful=intersect(inside, zip(sure, joints, strict=True)),
+        doubtful=intersect(inside, [*read.before(joints), *read.contested(parts)]),
     )
 
 
@@ -137,25 +137,44 @@ class _Read:
             },
         )
 
-    @cached_property
+    @property
     def proofs(self) -> Mapping[int, Span]:
         """The claims that count, by epoch.
 
         One that contradicts a claim of a higher epoch does not, nor one of a record that was not
         read while records of a higher epoch were, below it: the file may have a wrong name.
         """
+        return self._weighed[0]
+
+    @cached_property
+    def _weighed(self) -> tuple[Mapping[int, Span], Mapping[int, Span]]:
+        """The claims that count, and those that nothing decides."""
         firsts = {epoch: spans[0][0] for epoch, spans in self.spans.items()}
         found: dict[int, Span] = {}
+        open_: dict[int, Span] = {}
         higher: tuple[_Part, ...] = ()
         for epoch, (first, end) in sorted(self.claims.items(), reverse=True):
             mine = self._down(epoch, end, {**firsts, epoch: min(firsts.get(epoch, END), first)})
             is_read = any(start < end <= stop for start, stop in self.spans.get(epoch, ()))
             is_refuted = any(e > epoch and first < end for e, first in firsts.items())
-            if is_refuted and not is_read:
+            if not mine or (higher and not (end <= higher[0].stop and _agrees(higher, epoch, end))):
                 continue
-            if mine and (not higher or (end <= higher[0].stop and _agrees(higher, epoch, end))):
+            if is_refuted and not is_read:
+                open_[epoch] = (first, end)
+            else:
                 found[epoch], higher = (first, end), mine
-        return found
+        return found, open_
+
+    def before(self, joints: Iterable[int]) -> Iterator[Span]:
+        """Yield what lies before joints, from the last offset on that is proven."""
+        for at in joints:
+            yield max((end for _, end in self.proofs.values() if end < at), default=0), at
+
+    def contested(self, parts: Sequence[_Part]) -> Iterator[Span]:
+        """Yield from where on parts of the log contradict a claim that nothing decides."""
+        for epoch, (_, end) in self._weighed[1].items():
+            newer = [part.start for part in parts if part.epoch > epoch and part.start < end]
+            yield min(newer, default=END), END
 
     @cached_property
     def firsts(self) -> Mapping[int, int]:

@@ -9,7 +9,7 @@ from aclkit.pipeline.sources.log_names import parse_snapshot_name
 from aclkit.pipeline.sources.metadata_log import list_metadata_log
 from aclkit.pipeline.sources.source_kinds import METADATA_LOG
 
-SEGMENT, SNAPSHOT = "segment", "snapshot"
+SEGMENT, SNAPSHOT, EPOCHS = "segment", "snapshot", "leader-epochs"
 """Kinds of work item of a metadata log; those of other logs are named as their source."""
 
 
@@ -41,7 +41,7 @@ def items_of(kind: str, path: str) -> list[WorkItem]:
 
 
 def metadata_log_items(path: str) -> list[WorkItem]:
-    """List the work items of a metadata log: each segment and each snapshot."""
+    """List the work items of a metadata log: segments, snapshots, the file of epochs."""
     log = list_metadata_log(path)
     items = [
         WorkItem(kind=SEGMENT, path=segment, behind=behind)
@@ -52,4 +52,4 @@ def metadata_log_items(path: str) -> list[WorkItem]:
         name = parse_snapshot_name(base_name(snapshot))
         only_below, epoch = name if name and snapshot != newest else (None, None)
         items.append(WorkItem(kind=SNAPSHOT, path=snapshot, only_below=only_below, epoch=epoch))
-    return items
+    return items if log.epochs is None else [*items, WorkItem(kind=EPOCHS, path=log.epochs)]

