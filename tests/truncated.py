@@ -8,7 +8,8 @@ from pathlib import Path
 
 from aclkit.model import facts as rows
 from aclkit.model.facts import SourceRow
-from aclkit.pipeline.replay.ranges import Itinerary, Range, merge_ranges, plan
+from aclkit.pipeline.replay.ranges import Itinerary, merge_ranges, plan
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.sources.log_names import parse_snapshot_name
 from aclkit.pipeline.sources.segment import read_segment
 from aclkit.pipeline.sources.snapshot import read_snapshot
@@ -77,7 +78,7 @@ _OF_ACLS = (rows.ADD_ACL, rows.REMOVE_ACL, rows.BEGIN_TXN, rows.END_TXN, rows.AB
 
 def _ranges(found: list[SourceRow]) -> list[Range]:
     return [
-        Range(row.from_offset, row.to_offset, row.epoch, row.fact)
+        Range(row.from_offset, row.to_offset, row.epoch, row.fact, row.follows)
         for row in found
         if row.kind == rows.RANGE
     ]

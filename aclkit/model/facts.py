@@ -6,7 +6,7 @@ into one DataFrame, so facts, ranges and rejects share one schema.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -17,6 +17,17 @@ whole source could not be read; it is raised again where the rows are collected.
 RECORD, SNAPSHOT, LISTING, UNREADABLE = "record", "snapshot", "listing", "unreadable"
 """What a fact or range comes from. ``unreadable`` ranges hold offsets that were seen but whose
 ACL facts could not be read: a batch with a bad CRC, an undecodable ACL record."""
+
+OVERWRITTEN: Final = "overwritten"
+"""A record that is not in the log as far as is known: another leader wrote its offset."""
+
+TOLD: Final = "told"
+"""Of a range with this fact a file says that it has the epoch. It is kept as ``epoch`` or not."""
+
+COMMITTED, EPOCH = "committed", "epoch"
+"""What ranges say of a log besides what was read. The offsets of ``committed`` have the epoch, and
+are committed. An ``epoch`` begins at its range's first offset, after an offset of the epoch that it
+follows."""
 
 WRITTEN: Final = "aclkit acls"
 """The source of records that aclkit itself wrote, of a cluster that follows nothing."""
@@ -65,7 +76,9 @@ class SourceRow:
     is kept.
 
     A **range** states that offsets ``from_offset`` ≤ o < ``to_offset`` were read (or, with fact
-    ``unreadable``, were not readable). A snapshot's range is 0 … its end offset.
+    ``unreadable``, were not readable). A snapshot's range is 0 … its end offset. Ranges of facts
+    ``committed`` and ``epoch`` say something else of the log, see there; only of the latter
+    ``follows`` is set.
 
     A **reject** has ``reason`` and ``position`` (byte or 1-based line), ``log_offset`` where it
     is known, ``raw`` (never a credential) and ``digest`` (sha-256 of the row's bytes).
@@ -93,6 +106,7 @@ class SourceRow:
     max_level: int | None = None
     from_offset: int | None = None
     to_offset: int | None = None
+    follows: int | None = None
     position: int | None = None
     reason: str | None = None
     raw: str | None = None
@@ -106,9 +120,15 @@ def range_row(source: str, fact: str, start: int, stop: int, epoch: int | None =
     )
 
 
+def epoch_row(source: str, start: int, epoch: int, follows: int) -> SourceRow:
+    """Return the row of a leader epoch that begins at an offset, after one of another epoch."""
+    row = range_row(source, EPOCH, start, start + 1, epoch)
+    return replace(row, follows=follows)
+
+
 _TYPES: Final = {
     **dict.fromkeys(("log_offset", "from_offset", "to_offset", "position"), "BIGINT"),
-    **dict.fromkeys(("epoch", "broker_id", "min_level", "max_level"), "INT"),
+    **dict.fromkeys(("epoch", "follows", "broker_id", "min_level", "max_level"), "INT"),
     "log_time": "TIMESTAMP",
 }
 

@@ -56,6 +56,10 @@ STEPS: Final[Sequence[Step]] = (
         columns={"setting": ("run_number", "log_offset")},
         puts_times_right=True,
     ),
+    Step(
+        says="The warehouse now records which offsets are committed, and where epochs begin.",
+        columns={"log_range": ("follows",)},
+    ),
 )
 
 FORMAT: Final = len(STEPS)

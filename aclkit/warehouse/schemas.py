@@ -92,7 +92,7 @@ _WITNESS: Final = """\
 
 _CONTRACT: Final = f"""\
 acl_log: fact: a record of the log, an entry of a snapshot, a change between two listings
-  fact STRING record, snapshot or listing
+  fact STRING record, snapshot, listing, or overwritten: a record that is not in the log
   log_offset BIGINT offset; of a snapshot its end offset
   record_type STRING Kafka's record type, or LISTED_RESOURCE of a live cluster
 {_ACL}
@@ -109,7 +109,8 @@ log_range: range of offsets that has been read
   from_offset BIGINT first offset
   to_offset BIGINT offset after the last
   epoch INT leader epoch
-  fact STRING record, snapshot, listing or unreadable
+  fact STRING record, snapshot, listing, unreadable; committed, or epoch: where one begins
+  follows INT leader epoch before the beginning of an epoch; -1 for none
 acl_reject: row that could not be used
   stage STRING source (could not be read) or replay (contradicts other rows)
   source STRING where the row was read

@@ -7,7 +7,8 @@ from dataclasses import astuple, dataclass, field
 
 from aclkit.model import facts as rows
 from aclkit.model.facts import SourceRow
-from aclkit.pipeline.replay.ranges import END, Range, merge_ranges, readable_again, without_offsets
+from aclkit.pipeline.replay.ranges import merge_ranges, readable_again, without_offsets
+from aclkit.pipeline.replay.spans import END, Range
 from aclkit.pipeline.sources.batches import Neighbour
 from aclkit.pipeline.sources.segment import read_segment
 from tests.cli.running import split_batches
@@ -99,16 +100,17 @@ class Known:
     def take_in(self, found: list[SourceRow]) -> bool:
         """Read a source; False where it contradicts what is known."""
         incoming = [
-            Range(r.from_offset, r.to_offset, r.epoch, r.fact) for r in _of(found, rows.RANGE)
+            Range(r.from_offset, r.to_offset, r.epoch, r.fact, r.follows)
+            for r in _of(found, rows.RANGE)
         ]
         new = frozenset(_of(found, rows.REJECT))
         gone = [r.log_offset for r in self.rejects - new if r.log_offset is not None]
         left = [r.log_offset for r in new if r.log_offset is not None]
         known = readable_again(self.ranges, gone, left)
         merged = merge_ranges(known, incoming)
-        mine = {o: f for o, f in self.facts.items() if _stands(f, merged.cuts)}
-        theirs = {o: f for o, f in facts(found).items() if _stands(f, merged.cuts)}
-        old, now = _read(known, merged.cuts), _read(incoming, merged.cuts)
+        mine = {o: f for o, f in self.facts.items() if _stands(f, merged.lineage.cuts)}
+        theirs = {o: f for o, f in facts(found).items() if _stands(f, merged.lineage.cuts)}
+        old, now = _read(known, merged.lineage.cuts), _read(incoming, merged.lineage.cuts)
         for offset in mine.keys() | theirs.keys():
             mixed = offset in mine and offset in theirs and not _same(mine[offset], theirs[offset])
             missed = (offset not in mine and offset in old) or (

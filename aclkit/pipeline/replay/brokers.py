@@ -15,6 +15,8 @@ from aclkit.model.brokers import UNKNOWN, Broker, Brokers, level_name, ranges_by
 from aclkit.model.facts import (
     FEATURE_LEVEL,
     LISTING,
+    OVERWRITTEN,
+    RECORD,
     REGISTER_BROKER,
     SNAPSHOT,
     UNREGISTER_BROKER,
@@ -23,6 +25,7 @@ from aclkit.model.facts import (
     log_time,
 )
 from aclkit.pipeline.replay.history_plan import HistoryPlan
+from aclkit.pipeline.replay.lineage import Lineage
 from aclkit.pipeline.replay.transactions import COMMITTED, Span
 
 
@@ -64,6 +67,16 @@ def fold_brokers(facts: Iterable[BrokerFact], plan: HistoryPlan) -> Brokers:
         for offset, one in sorted(_effects(travelled, plan.spans), key=lambda it: it[0]):
             state.take(one, offset)
     return state.brokers()
+
+
+def brokers_in(facts: Iterable[BrokerFact], lineage: Lineage) -> list[BrokerFact]:
+    """Return facts without the records that are not in the log, as far as is now known."""
+    return [
+        one._replace(fact=RECORD) if is_record else one
+        for one in facts
+        if not (is_record := one.fact in (RECORD, OVERWRITTEN))
+        or lineage.has(one.log_offset, one.epoch)
+    ]
 
 
 def listed_brokers(

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from aclkit.errors import DataError, UsageError
 from aclkit.model.facts import LISTING
 from aclkit.pipeline.replay.intake import Intake, has_acl
-from aclkit.pipeline.replay.ranges import Range, is_written_here
+from aclkit.pipeline.replay.ranges import is_written_here
+from aclkit.pipeline.replay.spans import Range
 from aclkit.warehouse.run import parse_cluster_id
 
 

@@ -8,15 +8,15 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from aclkit.model.facts import RECORD, SNAPSHOT
+from aclkit.model.facts import OVERWRITTEN, RECORD, SNAPSHOT
 
 
 @dataclass(frozen=True, slots=True)
-class Withdrawn:
-    """Records that were never committed: a higher epoch wrote their offset or one before it.
+class Outside:
+    """Records that are not in the log, as far as is known.
 
     Attributes:
-        cuts: see ``MergedRanges``.
+        cuts: see ``Lineage``.
     """
 
     cuts: Mapping[int, int]
@@ -51,7 +51,7 @@ class OfASource:
     item: Offsets | Origin | None = None
 
 
-Condition = Withdrawn | OfSnapshots | Offsets | Origin | OfASource
+Condition = Outside | OfSnapshots | Offsets | Origin | OfASource
 """Which facts or rejects; a row of which it is unknown whether it is one is none."""
 
 
@@ -88,9 +88,10 @@ class Columns:
 
     def _holds(self, condition: Condition) -> Expression:
         fact, offset = self.column("fact"), self.column("log_offset")
-        if isinstance(condition, Withdrawn):
+        if isinstance(condition, Outside):
             epoch, cuts = self.column("epoch"), sorted(condition.cuts.items())
-            return (fact == RECORD) & self._some((epoch == e) & (offset >= cut) for e, cut in cuts)
+            is_record = (fact == RECORD) | (fact == OVERWRITTEN)
+            return is_record & self._some((epoch == e) & (offset >= cut) for e, cut in cuts)
         if isinstance(condition, OfSnapshots):
             ends = condition.end_offsets
             return (fact == SNAPSHOT) & (self.is_in(offset, ends) if ends else self.nothing())

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from aclkit.errors import DataError, GoneError, SurroundingsError, UsageError
 from aclkit.model.acl import BINDING
-from aclkit.model.facts import BROKER_RECORDS, FACT, FAILURE, RANGE, RECORD, REJECT, SNAPSHOT
+from aclkit.model.facts import (
+    BROKER_RECORDS,
+    EPOCH,
+    FACT,
+    FAILURE,
+    OVERWRITTEN,
+    RANGE,
+    RECORD,
+    REJECT,
+    SNAPSHOT,
+    TOLD,
+)
+from aclkit.model.groups import grouped
 from aclkit.pipeline.replay.asking import Asking, Frame, columns_of, listed
 from aclkit.pipeline.replay.brokers import BrokerFact
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.conditions import Outside
+from aclkit.pipeline.replay.spans import RANGE_COLUMNS, Range
 from aclkit.pipeline.replay.transactions import MARKERS, Marker, Span
+from aclkit.pipeline.sources.files import parent
+from aclkit.pipeline.sources.leader_epochs import epochs_of
 
 
 class Conflict(NamedTuple):
@@ -46,13 +61,25 @@ class FactRules(Asking[Frame]):
             raise known.get(error, DataError)(reason)
 
     def incoming_ranges(self, source_rows: Frame) -> list[Range]:
-        """Collect the ranges among source rows, each once."""
+        """Collect the ranges among source rows, each once.
+
+        Where epochs begin that a file tells counts if the batches read of its folder agree.
+        """
         # They are few, and made different here: Spark needs no job for rows that the driver holds.
-        return list(dict.fromkeys(Range(*row) for row in self.collect(_RANGES, rows=source_rows)))
+        found = [(Range(*row), source) for *row, source in self.collect(_RANGES, rows=source_rows)]
+        read = [item for item, _ in found if item.fact != TOLD]
+        return list(dict.fromkeys([*read, *_told_epochs(found)]))
 
     def incoming_facts(self, source_rows: Frame) -> Frame:
         """Turn the facts among source rows into ``acl_log`` rows."""
         return self.ask(_FACTS, [self.cluster_id], table="acl_log", rows=source_rows)
+
+    def told_apart(self, facts: Frame, cuts: Mapping[int, int]) -> Frame:
+        """Call records overwritten that are not in the log, and all others records."""
+        outside = Outside(cuts)
+        records = self.ask(_RECORDS, table="acl_log", facts=self.without(facts, outside))
+        others = self.ask(_OVERWRITTEN, table="acl_log", facts=self.only(facts, outside))
+        return self.keep(self.union(records, others))
 
     def incoming_rejects(self, source_rows: Frame) -> Frame:
         """Turn the rejects among source rows into ``acl_reject`` rows."""
@@ -95,7 +122,7 @@ class FactRules(Asking[Frame]):
 
         Args:
             compared: both sides.
-            known: the ranges in which everything known was read.
+            known: the ranges in which everything known was read, those outside the log aside.
             incoming: likewise what comes.
         """
         read_before, read_now = self._whole(known), self._whole(incoming)
@@ -146,6 +173,16 @@ class FactRules(Asking[Frame]):
         return self.ask(_MOVED, facts=facts, spans=self.spans(spans))
 
 
+def _told_epochs(found: Sequence[tuple[Range, str]]) -> Iterator[Range]:
+    """Yield where epochs begin by files that agree with all batches read of their folders."""
+    if not any(item.fact == TOLD for item, _ in found):
+        return
+    for items in grouped((parent(source), item) for item, source in found).values():
+        told = [r for r in items if r.fact == TOLD]
+        for start, epoch, follows in epochs_of(told, [r for r in items if r.fact == RECORD]):
+            yield Range(start, start + 1, epoch, EPOCH, follows)
+
+
 def _refusal(worst: Conflict) -> str:
     """Name what disagrees, and both ways on: this is another log, or what is known is wrong."""
     said, source = f"{worst.first}-{worst.last}", worst.source
@@ -160,18 +197,25 @@ def _refusal(worst: Conflict) -> str:
 
 
 _FAILURES: Final = f"SELECT fact, reason FROM $rows WHERE kind = '{FAILURE}' LIMIT 1"
-_RANGES: Final = f"SELECT from_offset, to_offset, epoch, fact FROM $rows WHERE kind = '{RANGE}'"
+_RANGES: Final = f"SELECT {RANGE_COLUMNS}, source FROM $rows WHERE kind = '{RANGE}'"
 
 _OF_FACT: Final = columns_of("acl_log", cluster_id="?", txn_offset="CAST(NULL AS BIGINT)")
 _FACTS: Final = f"SELECT {_OF_FACT} FROM $rows WHERE kind = '{FACT}'"
+_RECORDS: Final = f"""\
+SELECT {columns_of("acl_log", fact=f"CASE fact WHEN '{OVERWRITTEN}' THEN '{RECORD}' ELSE fact END")}
+FROM $facts"""
+_OVERWRITTEN: Final = f"""\
+SELECT {columns_of("acl_log", fact=f"'{OVERWRITTEN}'", txn_offset="CAST(NULL AS BIGINT)")}
+FROM $facts"""
 _OF_REJECT: Final = columns_of("acl_reject", cluster_id="?", stage="'source'")
 _REJECTS: Final = f"SELECT {_OF_REJECT} FROM $rows WHERE kind = '{REJECT}'"
 
 _ENTITY: Final = f"""\
-CASE WHEN fact = '{RECORD}' THEN '' ELSE coalesce(acl_id, topic_id, concat_ws(
+CASE fact WHEN '{RECORD}' THEN '' WHEN '{OVERWRITTEN}' THEN CAST(epoch AS STRING)
+  ELSE coalesce(acl_id, topic_id, concat_ws(
   '/', resource_type, resource_name, principal, mechanism, CAST(broker_id AS STRING))) END"""
 """What an entry is about: a listed resource by its type and name, all else without an id by what is
-not null. Of a record the offset alone is the key."""
+not null. Of a record the offset alone is the key, of an overwritten one its epoch as well."""
 
 _CONTENT: Final = f"""$digest(
   record_type, acl_id, {", ".join(BINDING)}, topic_id, mechanism,

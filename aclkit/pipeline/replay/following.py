@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from aclkit.errors import AclkitError
-from aclkit.model.facts import RANGE, RECORD, SourceRow, range_row
+from aclkit.model.facts import RANGE, RECORD, SourceRow, epoch_row, range_row
 from aclkit.pipeline.replay.intake import Intake, Source
 from aclkit.pipeline.sources.files import open_stream, size_and_time
 from aclkit.pipeline.sources.metadata_log import list_metadata_log, listing_again
@@ -57,6 +57,10 @@ class Follower(Protocol):
         """Forget what was found: a run has published it."""
 
 
+_Read = tuple[int, int, int, int | None]
+"""A range of records, or the beginning of an epoch and the epoch that it follows."""
+
+
 class LogFollower:
     """A folder, or a file, of a metadata log."""
 
@@ -66,7 +70,7 @@ class LogFollower:
         self._place: Place | None = None
         self._next: Place | None = None
         self._rows: list[SourceRow] = []
-        self._ranges: list[tuple[int, int, int]] = []
+        self._ranges: list[_Read] = []
 
     @property
     def offset(self) -> int | None:
@@ -117,7 +121,10 @@ class LogFollower:
         try:
             names = {field.name for field in fields(Place)}
             place = Place(**{name: state["place"][name] for name in names})
-            ranges = [(int(start), int(end), int(epoch)) for start, end, epoch in state["ranges"]]
+            ranges = [
+                (int(start), int(end), int(epoch), None if follows is None else int(follows))
+                for start, end, epoch, follows in state["ranges"]
+            ]
         except (KeyError, TypeError, ValueError):
             return False
         self._place = self._next = place
@@ -126,14 +133,18 @@ class LogFollower:
 
     def _extend(self, row: SourceRow) -> None:
         start, end, epoch = row.from_offset or 0, row.to_offset or 0, row.epoch or 0
-        if self._ranges and self._ranges[-1][1:] == (start, epoch):
-            self._ranges[-1] = (self._ranges[-1][0], end, epoch)
-        else:
-            self._ranges.append((start, end, epoch))
+        if self._ranges and self._ranges[-1][1:] == (start, epoch, row.follows):
+            start = self._ranges.pop()[0]
+        self._ranges.append((start, end, epoch, row.follows))
 
     def _tail(self) -> tuple[SourceRow, ...]:
         source = shown(self._path)
-        read = (range_row(source, RECORD, *span) for span in self._ranges)
+        read = (
+            range_row(source, RECORD, start, end, epoch)
+            if follows is None
+            else epoch_row(source, start, epoch, follows)
+            for start, end, epoch, follows in self._ranges
+        )
         return (*self._rows, *read)
 
 

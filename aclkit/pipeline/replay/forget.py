@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from aclkit.errors import UsageError
-from aclkit.model.facts import RECORD, SNAPSHOT, UNREADABLE
+from aclkit.model.facts import COMMITTED, RECORD, SNAPSHOT, UNREADABLE
 from aclkit.model.phrases import number_of
 from aclkit.pipeline.replay.conditions import Offsets, Origin
 from aclkit.pipeline.replay.history_plan import describe_spans
-from aclkit.pipeline.replay.ranges import END, Range
+from aclkit.pipeline.replay.spans import END, Range
 from aclkit.pipeline.sources.source_kinds import SOURCE_KINDS
 
 
@@ -40,7 +40,14 @@ def extent_of(item: Offsets, known: Sequence[Range]) -> tuple[list[tuple[int, in
     end = max((r.to_offset for r in known if r.fact in (RECORD, UNREADABLE)), default=0)
     span = (item.start, min(item.stop, end))
     ends = {r.to_offset for r in known if r.fact == SNAPSHOT}
-    return [span] if span[0] < span[1] else [], {n for n in ends if item.start <= n < item.stop}
+    proven = {r.to_offset for r in known if r.fact == COMMITTED and _overlaps(r, item)}
+    ends = {n for n in ends if item.start <= n < item.stop} | proven
+    return [span] if span[0] < span[1] else [], ends
+
+
+def _overlaps(proven: Range, item: Offsets) -> bool:
+    """Whether a snapshot whose end offset is forgotten may have proven this."""
+    return proven.from_offset + 1 < item.stop and proven.to_offset >= item.start
 
 
 def note_on(

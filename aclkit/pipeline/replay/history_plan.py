@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from aclkit.model.facts import RECORD
-from aclkit.pipeline.replay.ranges import Itinerary, Range, plan
+from aclkit.pipeline.replay.ranges import Itinerary, plan
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import OPEN, Fault, Marker, Span, find_spans
 
 
@@ -59,6 +60,8 @@ def notes_on(plan: HistoryPlan, high_watermark: int | None) -> Iterator[str]:
                 f"{end} replaces them. Only the difference between their beginning and their "
                 "end is known."
             )
+    if plan.itinerary.doubtful:
+        yield note_on_doubt(plan.itinerary.doubtful)
     if plan.itinerary.holes:
         yield f"Offsets {describe_spans(plan.itinerary.holes)} could not be read."
     waiting = [span for span in plan.spans if span.outcome == OPEN]
@@ -67,6 +70,15 @@ def notes_on(plan: HistoryPlan, high_watermark: int | None) -> Iterator[str]:
             f"The transaction that began at offset {waiting[-1].begin} has not ended. Its "
             "records have no effect yet."
         )
+
+
+def note_on_doubt(spans: Sequence[tuple[int, int]]) -> str:
+    """Write of which offsets it is not known whether what was read there is in the log."""
+    return (
+        f"It is unknown whether offsets {describe_spans(spans)} were committed: the log between "
+        "them and a newer leader was not read, or a snapshot contradicts them. Changes there are "
+        "uncertain."
+    )
 
 
 def describe_spans(spans: Sequence[tuple[int, int]]) -> str:

@@ -13,7 +13,8 @@ from aclkit.pipeline.replay.asking import Frame
 from aclkit.pipeline.replay.brokers import BrokerFact
 from aclkit.pipeline.replay.conditions import Condition
 from aclkit.pipeline.replay.history_plan import HistoryPlan, plan_history
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.lineage import Lineage
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import Marker
 
 
@@ -44,7 +45,7 @@ class ReplayOptions:
 
 
 class EpochMarker(NamedTuple):
-    """A transaction record that is known, and the epoch in which it was written."""
+    """A transaction record that was read, in the log or not, and the epoch of its leader."""
 
     marker: Marker
     epoch: int | None
@@ -57,9 +58,9 @@ class Known:
     Attributes:
         cluster_id: the cluster.
         ranges: what has been read.
-        markers: the transaction records among the facts.
+        markers: the transaction records among the facts, overwritten ones too.
         head: as of which offset its history was computed; None where it never was of these facts.
-        broker_facts: the records of brokers among the facts.
+        broker_facts: the records of brokers among the facts, overwritten ones too.
         brokers: ``broker``.
         has_brokers: all that was read was read by an aclkit that keeps these records.
     """
@@ -71,6 +72,10 @@ class Known:
     broker_facts: Sequence[BrokerFact] = ()
     brokers: Brokers = field(default_factory=Brokers)
     has_brokers: bool = True
+
+    def markers_in(self, lineage: Lineage) -> list[Marker]:
+        """Return the transaction records that are in the log."""
+        return [m for m, epoch in self.markers if lineage.has(m.log_offset, epoch)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +100,8 @@ class Replayed(Generic[Frame]):
     Attributes:
         plan: the way that history takes.
         fact_count: facts that are new.
-        corrected: all facts that were known, where the times of some were wrong.
+        corrected: all facts that were known, where the times of some were wrong, or some came into
+            the log or went out of it.
         removed: which facts go: those that one of these holds for.
         moved: records whose ``txn_offset`` is another now.
         added: facts that come.

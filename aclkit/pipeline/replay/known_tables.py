@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from aclkit.model.acl import Acl
-from aclkit.model.facts import BROKER_RECORDS, RECORD, SNAPSHOT, WRITTEN
+from aclkit.model.facts import BROKER_RECORDS, OVERWRITTEN, RECORD, SNAPSHOT, WRITTEN
 from aclkit.pipeline.replay.brokers import BrokerFact
 from aclkit.pipeline.replay.known import EpochMarker, Known
 from aclkit.pipeline.replay.listed import Thing
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.spans import RANGE_COLUMNS, Range, ranges_of
 from aclkit.pipeline.replay.transactions import MARKERS, Marker
 from aclkit.pipeline.sources.record_types import UNKNOWN_TYPE
 from aclkit.warehouse.codecs import (
@@ -47,7 +47,7 @@ class KnownTables:
             has_brokers: all was read by an aclkit that keeps records of brokers.
         """
         with self._open("acl_log", "broker") as read:
-            found = read.rows(_MARKERS, RECORD, *MARKERS)
+            found = read.rows(_MARKERS, RECORD, OVERWRITTEN, *MARKERS)
             registered = read.rows(_REGISTERED, *BROKER_RECORDS)
             brokers = brokers_of(read.rows(BROKERS_SQL))
         ranges = self.ranges()
@@ -64,8 +64,7 @@ class KnownTables:
     def ranges(self) -> list[Range]:
         """Read what has been read."""
         with self._open("log_range") as read:
-            rows = read.rows("SELECT from_offset, to_offset, epoch, fact FROM log_range")
-        return [Range(*row) for row in rows]
+            return ranges_of(read.rows(_RANGES))
 
     def count_facts(self) -> int:
         """Count the facts."""
@@ -96,7 +95,9 @@ class KnownTables:
         folder = f"{source.rstrip('/')}/"
         asked = (source, len(folder), folder)
         with self._open("acl_log") as read:
-            spans = [(first, last + 1) for first, last in read.rows(_RUNS, *asked, RECORD)]
+            spans = [
+                (first, last + 1) for first, last in read.rows(_RUNS, *asked, RECORD, OVERWRITTEN)
+            ]
             return spans, {end for (end,) in read.rows(_ENDS, *asked, SNAPSHOT)}
 
     def sources(self, most: int) -> list[str]:
@@ -129,9 +130,10 @@ class KnownTables:
         return read_written(self.store, self.cluster_id, *tables)
 
 
+_RANGES: Final = f"SELECT {RANGE_COLUMNS} FROM log_range"  # noqa: S608 -- a constant
 _MARKERS: Final = (
     "SELECT DISTINCT log_offset, record_type, epoch FROM acl_log "
-    "WHERE fact = ? AND record_type IN (?, ?, ?)"
+    "WHERE fact IN (?, ?) AND record_type IN (?, ?, ?)"
 )
 _UNKNOWN: Final = (
     "SELECT reason, count(*) FROM acl_reject WHERE starts_with(reason, ?) "
@@ -158,7 +160,8 @@ SELECT min(log_offset), max(log_offset) FROM (
   SELECT log_offset, is_own,
     row_number() OVER (ORDER BY log_offset)
     - row_number() OVER (PARTITION BY is_own ORDER BY log_offset) AS stretch
-  FROM (SELECT log_offset, {_IS_OWN} AS is_own FROM acl_log WHERE fact = ?) AS facts) AS stretches
+  FROM (SELECT log_offset, {_IS_OWN} AS is_own FROM acl_log
+    WHERE fact IN (?, ?)) AS facts) AS stretches
 WHERE is_own GROUP BY stretch ORDER BY 1"""  # noqa: S608 -- a constant
 _SOURCES: Final = """\
 SELECT source FROM acl_log WHERE source IS NOT NULL

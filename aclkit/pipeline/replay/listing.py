@@ -25,8 +25,9 @@ from aclkit.pipeline.replay.brokers import (
 from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.replay.known import KnownLog, Replayed, ReplayOptions
 from aclkit.pipeline.replay.listed import Thing, changed_things, notes_on_listing, thing_of
-from aclkit.pipeline.replay.ranges import Range, merge_ranges
+from aclkit.pipeline.replay.ranges import merge_ranges
 from aclkit.pipeline.replay.replay import tables_anew
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.sources.listing import Listing
 from aclkit.pipeline.sources.payload import uuid_text
 

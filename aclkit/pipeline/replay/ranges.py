@@ -1,7 +1,7 @@
 """Ranges of offsets that have been read → what of the log is known, and where it has holes. Pure.
 
 Ranges are kept as the union of everything read, so that file borders, repetition, overlap and
-order of arrival leave no trace in them.
+order of arrival leave no trace in them. Which records are in the log is found in all of them anew.
 """
 
 from __future__ import annotations
@@ -9,26 +9,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from aclkit.model.facts import LISTING, RECORD, SNAPSHOT, UNREADABLE
+from aclkit.model.facts import COMMITTED, EPOCH, LISTING, RECORD, SNAPSHOT, UNREADABLE
 from aclkit.model.groups import grouped
-
-END: Final = (1 << 63) - 1
-"""No offset is so large."""
-
-
-class Range(NamedTuple):
-    """Offsets ``from_offset`` ≤ o < ``to_offset``; epoch None where a source does not have it.
-
-    A snapshot's range is 0 … its end offset. An ``unreadable`` range was seen, but no ACL fact of
-    it could be read.
-    """
-
-    from_offset: int
-    to_offset: int
-    epoch: int | None
-    fact: str
+from aclkit.pipeline.replay.lineage import Lineage, trace
+from aclkit.pipeline.replay.spans import END, Range, Span, cover, intersect, subtract
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,22 +23,14 @@ class MergedRanges:
 
     Attributes:
         ranges: the union, sorted.
-        cuts: epoch → first offset that a higher epoch has written; facts of that epoch at or
-            above it were never committed and are withdrawn.
-        diverged: offsets that were withdrawn by these cuts, empty when no tail diverged.
+        lineage: which of their records are in the log.
     """
 
     ranges: tuple[Range, ...]
-    cuts: dict[int, int]
-    diverged: tuple[tuple[int, int], ...]
-
-    def cut_of(self, epoch: int | None) -> int:
-        """Return from which offset on records of an epoch are withdrawn; ``END`` for none."""
-        return END if epoch is None else self.cuts.get(epoch, END)
+    lineage: Lineage
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """A stretch of history: the log from … to, or the jump onto a snapshot's state at ``to``."""
 
     fact: str
@@ -70,12 +48,17 @@ class Itinerary:
             the way ends.
         head: the state is known as of this offset (exclusive).
         checks: end offsets of snapshots that lie within the gapless log and must agree with it.
+        explained: those of them whose name has the epoch that the log has there. The way never
+            comes to need one of these.
+        doubtful: offsets on the way that another epoch may have written, of which nothing is read.
     """
 
     stretches: tuple[Stretch, ...]
     holes: tuple[tuple[int, int], ...]
     head: int
     checks: tuple[int, ...]
+    explained: tuple[int, ...] = ()
+    doubtful: tuple[Span, ...] = ()
 
     @property
     def bridged(self) -> tuple[tuple[int, int], ...]:
@@ -96,35 +79,21 @@ class Itinerary:
 
 
 def merge_ranges(known: Iterable[Range], incoming: Iterable[Range]) -> MergedRanges:
-    """Unite ranges; where epochs overlap, the higher one withdraws the lower from there on."""
-    everything = [*known, *incoming]
-    spoken = [r for r in everything if r.fact == RECORD and r.epoch is not None]
-    cuts = {
-        epoch: min((r.from_offset for r in spoken if _epoch(r) > epoch), default=END)
-        for epoch in {_epoch(r) for r in spoken}
-    }
-    cuts = {epoch: cut for epoch, cut in cuts.items() if cut != END}
-    kept, withdrawn = withdraw(everything, cuts)
+    """Unite ranges. Records outside the log stay: a copy that comes later may put them into it."""
+    united = [*_unite([*known, *incoming])]
+    lineage = trace(united)
     return MergedRanges(
-        ranges=tuple(sorted(_readable(_unite(kept)), key=_order)),
-        cuts=cuts,
-        diverged=_cover(withdrawn),
+        ranges=tuple(sorted(_readable(united, lineage), key=_order)), lineage=lineage
     )
 
 
-def withdraw(
-    ranges: Iterable[Range], cuts: dict[int, int]
-) -> tuple[list[Range], list[tuple[int, int]]]:
-    """Cut ranges where a higher epoch has written: what is kept, and the spans withdrawn."""
-    kept: list[Range] = []
-    withdrawn: list[tuple[int, int]] = []
-    for item in ranges:
-        cut = cuts.get(_epoch(item), END) if item.fact == RECORD else END
-        if item.to_offset > cut:
-            withdrawn.append((max(item.from_offset, cut), item.to_offset))
-        if item.from_offset < cut:
-            kept.append(item._replace(to_offset=min(item.to_offset, cut)))
-    return kept, withdrawn
+def newly_overwritten(
+    known: Sequence[Range], incoming: Sequence[Range], lineage: Lineage
+) -> tuple[Span, ...]:
+    """Return the offsets whose records were in the log, or come now, and are not in it."""
+    before = grouped((r.epoch, r[:2]) for r in trace(known).split(known)[1])
+    now = grouped((r.epoch, r[:2]) for r in lineage.split([*known, *incoming])[1])
+    return cover(span for e, spans in now.items() for span in subtract(spans, before.get(e, ())))
 
 
 def spare_snapshots(ranges: Sequence[Range], known: Iterable[Range]) -> set[int]:
@@ -134,7 +103,7 @@ def spare_snapshots(ranges: Sequence[Range], known: Iterable[Range]) -> set[int]
     enters it no later.
     """
     old = {r.to_offset for r in known if r.fact == SNAPSHOT}
-    return set(plan(ranges).checks) - old
+    return set(plan(ranges).explained) - old
 
 
 def without_snapshots(ranges: Iterable[Range], end_offsets: Collection[int]) -> list[Range]:
@@ -145,14 +114,16 @@ def without_snapshots(ranges: Iterable[Range], end_offsets: Collection[int]) -> 
 def without_offsets(
     ranges: Iterable[Range], spans: Iterable[tuple[int, int]], end_offsets: Collection[int]
 ) -> list[Range]:
-    """Forget what was read: cut spans out of the log, and leave out snapshots.
+    """Forget what was read: cut spans out of the log, and leave out snapshots and what they prove.
 
     The number of a listing stays: later listings build on it.
     """
     cut, kept = list(spans), []
     for item in without_snapshots(ranges, end_offsets):
-        is_log = item.fact in (RECORD, UNREADABLE)
-        pieces = _subtract([item[:2]], cut) if is_log else (item[:2],)
+        if item.fact == COMMITTED and any(item[0] < end <= item[1] for end in end_offsets):
+            continue
+        is_log = item.fact in (RECORD, UNREADABLE, EPOCH)
+        pieces = subtract([item[:2]], cut) if is_log else (item[:2],)
         kept += [item._replace(from_offset=a, to_offset=b) for a, b in pieces]
     return kept
 
@@ -176,7 +147,7 @@ def readable_again(
     for item in ranges:
         own = slice(bisect_left(opened, item.from_offset), bisect_left(opened, item.to_offset))
         cut = cuts[own] if item.fact == UNREADABLE else []
-        kept += [item._replace(from_offset=a, to_offset=b) for a, b in _subtract([item[:2]], cut)]
+        kept += [item._replace(from_offset=a, to_offset=b) for a, b in subtract([item[:2]], cut)]
     return kept
 
 
@@ -186,9 +157,9 @@ def read_well(known: Iterable[Range], incoming: Iterable[Range]) -> tuple[tuple[
     Of a stretch that could not be read the reject names the first offset alone: so a stretch that
     is read now in part counts as read badly.
     """
-    read = _cover(r[:2] for r in incoming if r.fact == RECORD)
+    read = cover(r[:2] for r in incoming if r.fact == RECORD)
     lost = [r[:2] for r in known if r.fact == UNREADABLE]
-    return _subtract(read, [span for span in lost if _subtract([span], read)])
+    return subtract(read, [span for span in lost if subtract([span], read)])
 
 
 def is_written_here(ranges: Sequence[Range], count_written: Callable[[], int]) -> bool:
@@ -213,14 +184,18 @@ def plan(
     accepted. Offsets at or above the high watermark do not count.
     """
     limit = END if high_watermark is None else high_watermark
-    log = _clip([r for r in ranges if r.fact in (RECORD, LISTING)], limit)
-    lost = _subtract(_clip([r for r in ranges if r.fact == UNREADABLE], limit), log)
+    lineage = trace(ranges)
+    inside = lineage.split(ranges)[0]
+    log = _clip([r for r in inside if r.fact in (RECORD, LISTING)], limit)
+    lost = subtract(_clip([r for r in inside if r.fact == UNREADABLE], limit), log)
     snapshots = sorted({r.to_offset for r in ranges if r.fact == SNAPSHOT and r.to_offset <= limit})
     way = _Way()
     while True:
-        if span := next((s for s in log if s[0] <= way.head < s[1]), None):
-            way.go(RECORD, span[1])
-        elif bridge := next((n for n in snapshots if n > way.head), None):
+        bridge = next((n for n in snapshots if n > way.head), None)
+        span = next((s for s in log if s[0] <= way.head < s[1]), None)
+        if span and not (bridge and way.head in lineage.joints):
+            way.go(RECORD, min(span[1], *(at for at in lineage.joints if at > way.head), END))
+        elif bridge:
             way.go(SNAPSHOT, bridge)
         elif hole := _next_hole(way.head, log, lost):
             way.holes.append(hole)
@@ -230,7 +205,22 @@ def plan(
         else:
             break
     checks = tuple(n for n in snapshots if way.is_on_log(n))
-    return Itinerary(tuple(way.stretches), tuple(way.holes), way.head, checks)
+    travelled = [s[1:] for s in way.stretches if s.fact == RECORD]
+    return Itinerary(
+        stretches=tuple(way.stretches),
+        holes=tuple(way.holes),
+        head=way.head,
+        checks=checks,
+        explained=tuple(n for n in checks if _is_explained(n, ranges, inside)),
+        doubtful=intersect(travelled, lineage.doubtful),
+    )
+
+
+def _is_explained(end_offset: int, ranges: Sequence[Range], inside: Sequence[Range]) -> bool:
+    """Whether the log has the epoch of a snapshot before its end, or none is known there."""
+    epochs = {r.epoch for r in ranges if r.fact == SNAPSHOT and r.to_offset == end_offset}
+    written = [r for r in inside if r.fact == RECORD and r.from_offset < end_offset <= r.to_offset]
+    return any(r.epoch is None or {r.epoch} == epochs for r in written)
 
 
 class _Way:
@@ -242,7 +232,10 @@ class _Way:
         self.holes: list[tuple[int, int]] = []
 
     def go(self, fact: str, to: int) -> None:
-        self.stretches.append(Stretch(fact, self.head, to))
+        start = self.head
+        if fact == RECORD and self.stretches and self.stretches[-1][::2] == (fact, start):
+            start = self.stretches.pop().from_offset
+        self.stretches.append(Stretch(fact, start, to))
         self.head = to
 
     def is_on_log(self, end_offset: int) -> bool:
@@ -256,62 +249,38 @@ def _epoch(item: Range) -> int:
     return -1 if item.epoch is None else item.epoch
 
 
-def _order(item: Range) -> tuple[str, int, int, int]:
-    return item.fact, item.from_offset, item.to_offset, _epoch(item)
+def _order(item: Range) -> tuple[str, int, int, int, int]:
+    follows = -1 if item.follows is None else item.follows
+    return item.fact, item.from_offset, item.to_offset, _epoch(item), follows
 
 
 def _unite(ranges: Iterable[Range]) -> Iterable[Range]:
-    """Join overlapping and touching ranges of one kind and epoch; snapshots stay apart."""
-    kinds = ((f"{r.fact} {r.to_offset}" if r.fact == SNAPSHOT else r.fact, r) for r in ranges)
-    groups = grouped(((kind, item.epoch), item[:2]) for kind, item in kinds)
+    """Join overlapping and touching ranges of one kind and epoch; snapshots stay apart.
+
+    What lies between two committed offsets of an epoch is of the epoch, too.
+    """
+    everything = {*ranges}
+    apart = {r for r in everything if r.fact in (SNAPSHOT, EPOCH)}
+    yield from apart
+    groups = grouped(((r.fact, r.epoch), r[:2]) for r in everything - apart)
     for (fact, epoch), spans in groups.items():
-        for start, end in _cover(spans):
-            yield Range(start, end, epoch, fact.partition(" ")[0])
+        hull = (min(start for start, _ in spans), max(end for _, end in spans))
+        for start, end in [hull] if fact == COMMITTED else cover(spans):
+            yield Range(start, end, epoch, fact)
 
 
-def _readable(ranges: Iterable[Range]) -> Iterable[Range]:
+def _readable(ranges: Sequence[Range], lineage: Lineage) -> Iterable[Range]:
     """Leave out of what was unreadable once what was read another time."""
-    united = list(ranges)
-    log = [r[:2] for r in united if r.fact == RECORD]
-    yield from (r for r in united if r.fact != UNREADABLE)
-    for epoch in {r.epoch for r in united if r.fact == UNREADABLE}:
-        lost = [r[:2] for r in united if r.fact == UNREADABLE and r.epoch == epoch]
-        for start, end in _subtract(lost, log):
+    log = [r[:2] for r in lineage.split(ranges)[0] if r.fact == RECORD]
+    yield from (r for r in ranges if r.fact != UNREADABLE)
+    for epoch in {r.epoch for r in ranges if r.fact == UNREADABLE}:
+        lost = [r[:2] for r in ranges if r.fact == UNREADABLE and r.epoch == epoch]
+        for start, end in subtract(lost, log):
             yield Range(start, end, epoch, UNREADABLE)
 
 
-def _cover(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Unite spans: sorted, disjoint, not touching."""
-    united: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if united and start <= united[-1][1]:
-            united[-1] = (united[-1][0], max(united[-1][1], end))
-        elif start < end:
-            united.append((start, end))
-    return tuple(united)
-
-
 def _clip(ranges: Iterable[Range], limit: int) -> tuple[tuple[int, int], ...]:
-    return _cover((r.from_offset, min(r.to_offset, limit)) for r in ranges if r.from_offset < limit)
-
-
-def _subtract(
-    spans: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]
-) -> tuple[tuple[int, int], ...]:
-    """Return what of the spans lies in none of the others, in one pass over both."""
-    left: list[tuple[int, int]] = []
-    taken, at = _cover(others), 0
-    for start, end in _cover(spans):
-        rest = start
-        while at < len(taken) and taken[at][0] < end:
-            a, b = taken[at]
-            left += [(rest, a)] if rest < a else []
-            rest = max(rest, b)
-            if b > end:
-                break
-            at += 1
-        left += [(rest, end)] if rest < end else []
-    return tuple(left)
+    return cover((r.from_offset, min(r.to_offset, limit)) for r in ranges if r.from_offset < limit)
 
 
 def _next_hole(

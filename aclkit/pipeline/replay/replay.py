@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Generic
 
 from aclkit.model.brokers import Brokers
-from aclkit.model.facts import RECORD
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import LOG_DIVERGED, SNAPSHOT_CONTRADICTS_LOG
 from aclkit.model.phrases import number_of
@@ -15,23 +14,25 @@ from aclkit.pipeline.replay.asking import Frame
 from aclkit.pipeline.replay.brokers import (
     BrokerFact,
     are_kept_alike,
+    brokers_in,
     fold_brokers,
     notes_on_brokers,
 )
-from aclkit.pipeline.replay.conditions import Condition, OfSnapshots, Withdrawn
+from aclkit.pipeline.replay.conditions import Condition, OfSnapshots
 from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.replay.history_plan import HistoryPlan, describe_spans
 from aclkit.pipeline.replay.known import KnownLog, Replayed, ReplayOptions
+from aclkit.pipeline.replay.lineage import trace
 from aclkit.pipeline.replay.ranges import (
     MergedRanges,
-    Range,
     merge_ranges,
+    newly_overwritten,
     read_well,
     readable_again,
     spare_snapshots,
-    withdraw,
     without_snapshots,
 )
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import Marker, Span
 from aclkit.runtime.progress import step
 
@@ -65,7 +66,7 @@ def replay_log(
         before = readable_again(known.ranges, rejected.gone, rejected.left)
         taken = _take_in(engine, known, rows, came, before)
     plan = options.plan(taken.merged.ranges, taken.markers)
-    is_same = not (taken.count or taken.shifted or rejected.has_changed) and (
+    is_same = not (taken.count or taken.is_corrected or rejected.has_changed) and (
         {*known.ranges} == {*without_snapshots(taken.merged.ranges, taken.spare)}
     )
     present = engine.union(taken.kept, taken.fresh)
@@ -77,8 +78,8 @@ def replay_log(
     return Replayed(
         plan=plan,
         fact_count=taken.count,
-        corrected=taken.corrected if taken.shifted else None,
-        removed=_removed(taken, checked),
+        corrected=taken.kept if taken.is_corrected else None,
+        removed=_removed(checked),
         moved=engine.moved_records(taken.kept, plan.spans) if plan.spans else None,
         added=_added(engine, taken, checked, plan.spans),
         tables=tables,
@@ -91,7 +92,10 @@ def replay_log(
                 known.brokers, brokers, is_first=not known.ranges, is_cut=not has_brokers
             ),
         ),
-        findings=[*_diverged(taken.merged), *(_contradiction(*it) for it in checked.wrong.items())],
+        findings=[
+            *_diverged(taken.overwritten),
+            *(_contradiction(*it) for it in checked.wrong.items()),
+        ],
     )
 
 
@@ -127,9 +131,10 @@ class _Taken(Generic[Frame]):
     Attributes:
         merged: the ranges of both.
         spare: end offsets of snapshots that come and that the log explains: they are no facts.
-        corrected: known facts, with the times of the source where they had been shifted.
-        shifted: how many had been.
-        kept: those that stand.
+        overwritten: offsets whose records turn out not to be in the log.
+        shifted: how many known facts have the times of the source now.
+        is_corrected: whether any known fact is another now.
+        kept: the known facts.
         came: facts that come, known ones and those of spare snapshots among them.
         fresh: those that are new.
         count: how many.
@@ -140,8 +145,9 @@ class _Taken(Generic[Frame]):
 
     merged: MergedRanges
     spare: Collection[int]
-    corrected: Frame
+    overwritten: Sequence[tuple[int, int]]
     shifted: int
+    is_corrected: bool
     kept: Frame
     came: Frame
     fresh: Frame
@@ -160,31 +166,37 @@ def _take_in(
 ) -> _Taken[Frame]:
     """Find the facts that are new, but for those of spare snapshots."""
     merged = merge_ranges(before, incoming)
+    lineage, was = merged.lineage, trace(known.ranges)
     spare = spare_snapshots(merged.ranges, before)
-    withdrawn = Withdrawn(merged.cuts)
-    kept = engine.without(known.facts, withdrawn)
+    # Once something was forgotten, facts are still called what they were before.
+    has_moved = known.head is None or {*lineage.split(known.ranges)[1]} != {
+        *was.split(known.ranges)[1]
+    }
+    kept = engine.told_apart(known.facts, lineage.cuts) if has_moved else known.facts
     came = engine.incoming_facts(rows)
-    compared = engine.compare(kept, engine.without(came, withdrawn, OfSnapshots(spare)))
-    read_before, read_now = (withdraw(each, merged.cuts)[0] for each in (before, incoming))
+    if lineage.cuts:
+        came = engine.told_apart(came, lineage.cuts)
+    compared = engine.compare(kept, engine.without(came, OfSnapshots(spare)))
+    read_before, read_now = (lineage.split(each)[0] for each in (before, incoming))
     engine.refuse_conflicts(compared, read_before, read_now)
     counted = engine.count_facts(compared)
-    corrected, brokers = known.facts, known.broker_facts
+    brokers = known.broker_facts
     if counted.shifted:
-        corrected = engine.with_times(known.facts, compared)
-        kept, brokers = engine.without(corrected, withdrawn), engine.broker_facts(corrected)
-    standing = (m for m, epoch in known.markers if m.log_offset < merged.cut_of(epoch))
+        kept = engine.with_times(kept, compared)
+        brokers = engine.broker_facts(kept)
     return _Taken(
         merged=merged,
         spare=spare,
-        corrected=corrected,
+        overwritten=newly_overwritten(known.ranges, incoming, lineage),
         shifted=counted.shifted,
+        is_corrected=bool(counted.shifted or has_moved),
         kept=kept,
         came=came,
         fresh=engine.new_facts(compared),
         count=counted.fresh,
-        markers=[*standing, *counted.markers],
+        markers=[*known.markers_in(lineage), *counted.markers],
         incoming=incoming,
-        broker_facts=[*_standing(brokers, merged), *counted.brokers],
+        broker_facts=brokers_in([*brokers, *counted.brokers], lineage),
     )
 
 
@@ -194,10 +206,6 @@ def _notes_on_times(count: int) -> Iterator[str]:
             f"Corrected the time of {number_of(count, 'fact')} from the source: an older aclkit "
             "had shifted it by the time zone of its machine."
         )
-
-
-def _standing(brokers: Iterable[BrokerFact], merged: MergedRanges) -> Iterator[BrokerFact]:
-    return (b for b in brokers if b.fact != RECORD or b.log_offset < merged.cut_of(b.epoch))
 
 
 def _brokers(
@@ -215,12 +223,13 @@ def _brokers(
     """
     if known.has_brokers:
         return fold_brokers(taken.broker_facts, plan), True
-    own = options.plan(withdraw(taken.incoming, taken.merged.cuts)[0], taken.markers)
+    lineage = taken.merged.lineage
+    own = options.plan(lineage.split(taken.incoming)[0], taken.markers)
     way, whole = own.itinerary, plan.itinerary
     if way.head == whole.head and way.holes == whole.holes:
-        came = _standing(engine.broker_facts(taken.came), taken.merged)
+        came = brokers_in(engine.broker_facts(taken.came), lineage)
         return fold_brokers(came, own), way.stretches == whole.stretches
-    is_as_before = known.head == whole.head and not taken.merged.diverged
+    is_as_before = known.head == whole.head and not taken.overwritten
     return known.brokers if is_as_before else Brokers(), False
 
 
@@ -261,6 +270,7 @@ def _check_snapshots(
     """
     checks, spare = {*plan.itinerary.checks}, {*taken.spare}
     asked = checks if is_new else checks & spare
+    explained = asked & {*plan.itinerary.explained}
     wrong: Mapping[int, Sequence[str]] = {}
     if asked:
         with step("Checking snapshots against the log"):
@@ -269,16 +279,14 @@ def _check_snapshots(
             wrong = engine.contradictions(listed, history, sorted(asked))
     return _Checked(
         wrong=wrong,
-        explained=asked - spare - wrong.keys(),
-        dropped=(asked | spare) - wrong.keys(),
+        explained=explained - spare - wrong.keys(),
+        dropped=(explained | spare) - wrong.keys(),
     )
 
 
-def _removed(taken: _Taken[Frame], checked: _Checked) -> tuple[Condition, ...]:
-    """Return which facts go: those that a higher epoch has overwritten, and what is explained."""
-    gone: list[Condition] = [Withdrawn(taken.merged.cuts)] if taken.merged.diverged else []
-    gone += [OfSnapshots(checked.explained)] if checked.explained else []
-    return tuple(gone)
+def _removed(checked: _Checked) -> tuple[Condition, ...]:
+    """Return which facts go: those of snapshots that the log explains."""
+    return (OfSnapshots(checked.explained),) if checked.explained else ()
 
 
 def _added(
@@ -307,15 +315,15 @@ def _contradiction(end_offset: int, acl_ids: Sequence[str]) -> Finding:
 _MOST_NAMED: Final = 100
 
 
-def _diverged(merged: MergedRanges) -> Iterator[Finding]:
-    """Yield a finding on facts that a higher epoch has overwritten: they were never committed."""
-    if not merged.diverged:
+def _diverged(overwritten: Sequence[tuple[int, int]]) -> Iterator[Finding]:
+    """Yield a finding on records that turn out not to be in the log: they were never committed."""
+    if not overwritten:
         return
-    where = describe_spans(merged.diverged)
+    where = describe_spans(overwritten)
     yield LOG_DIVERGED.about(
         f"offsets {where}",
-        f"Offsets {where} were read again with a higher leader epoch. The records read there "
-        "before were never committed, so aclkit withdrew them.",
-        fix=f"{LOG_DIVERGED.fix} If the higher epoch does not belong to this log, pass --forget "
-        f"{merged.diverged[0][0]}- to aclkit replay.",
+        f"Offsets {where} were read with a leader epoch that the log does not have there. The "
+        "records read with it were never committed, so aclkit does not use them.",
+        fix=f"{LOG_DIVERGED.fix} If the other epoch does not belong to this log, pass --forget "
+        f"{overwritten[0][0]}- to aclkit replay.",
     )

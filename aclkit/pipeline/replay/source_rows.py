@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from aclkit.model.facts import COMMITTED
 from aclkit.pipeline.replay.asking import Frame
 from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.replay.intake import Intake
-from aclkit.pipeline.replay.ranges import Range, plan
+from aclkit.pipeline.replay.ranges import plan
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.sources.files import is_packed
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.pipeline.sources.metadata_log import listing_again
@@ -60,14 +62,17 @@ def news_filter(
     """Return a test whether an item may hold anything that is not known.
 
     An older snapshot in a folder holds nothing new if the way through the known log covers it, as
-    far as history has been computed. This does not count if an aclkit that skipped brokers read
-    that log.
+    far as history has been computed, and what it proves is known. This does not count if an aclkit
+    that skipped brokers read that log.
     """
     way = plan(ranges)
+    proven = {r.epoch: range(r.from_offset, r.to_offset) for r in ranges if r.fact == COMMITTED}
 
     def is_news(item: WorkItem) -> bool:
         end = item.only_below
         is_known = has_brokers and end is not None and end <= (head or 0) and way.knows(end)
+        if is_known and end is not None and item.epoch is not None:
+            is_known = end - 1 in proven.get(item.epoch, ())
         return not is_known
 
     return is_news

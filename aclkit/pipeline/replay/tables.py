@@ -11,7 +11,7 @@ from aclkit.pipeline.replay.conditions import Condition, OfASource
 from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.replay.known import Known, KnownLog, Replayed
 from aclkit.pipeline.replay.known_tables import KnownTables
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.spans import Range, rows_of
 from aclkit.runtime.fail_points import fail_point
 from aclkit.warehouse.codecs import broker_rows
 
@@ -77,5 +77,5 @@ class ReplayTables(KnownTables, Generic[Frame]):
 
     def write_ranges(self, ranges: Iterable[Range]) -> None:
         """Replace what has been read."""
-        rows = [(self.cluster_id, *item) for item in ranges]
+        rows = [(self.cluster_id, *item) for item in rows_of(ranges)]
         self.store.replace_rows("log_range", rows, self.cluster_id)

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from aclkit.pipeline.replay.brokers import are_kept_alike, fold_brokers
+from aclkit.pipeline.replay.brokers import are_kept_alike, brokers_in, fold_brokers
 from aclkit.pipeline.replay.cluster import resolve_cluster
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.known import Known, Replayed, ReplayOptions
 from aclkit.pipeline.replay.known_tables import KnownTables, read_clusters
+from aclkit.pipeline.replay.lineage import trace
 from aclkit.pipeline.replay.listed import notes_on_listing
 from aclkit.pipeline.replay.record import BROKERS_KEPT, ReplayResult, enter
 from aclkit.warehouse.job_run import REPLAYING
@@ -56,8 +57,9 @@ def _is_read(run: Run, digest: str) -> bool:
 
 def _nothing(known: Known, intake: Intake, options: ReplayOptions) -> Replayed[Any] | None:
     """Return the result of a replay without news; None where the known state does not prove it."""
-    plan = options.plan(known.ranges, [marker for marker, _ in known.markers])
-    brokers = fold_brokers(known.broker_facts, plan)
+    lineage = trace(known.ranges)
+    plan = options.plan(known.ranges, known.markers_in(lineage))
+    brokers = fold_brokers(brokers_in(known.broker_facts, lineage), plan)
     if plan.itinerary.head != known.head or not are_kept_alike(brokers, known.brokers):
         return None
     notes: Sequence[str] = () if intake.listing is None else (*notes_on_listing(intake.listing),)

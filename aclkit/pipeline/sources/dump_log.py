@@ -11,12 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import count, groupby
+from itertools import count, groupby, pairwise
 from typing import Final
 
 from aclkit.errors import DataError
 from aclkit.model import facts as rows
-from aclkit.model.facts import FACT, RECORD, REJECT, SNAPSHOT, UNREADABLE, SourceRow, range_row
+from aclkit.model.facts import (
+    COMMITTED,
+    FACT,
+    RECORD,
+    REJECT,
+    SNAPSHOT,
+    UNREADABLE,
+    SourceRow,
+    epoch_row,
+    range_row,
+)
 from aclkit.pipeline.sources.masking import mask_text, names_acl, numbered, reject_line
 from aclkit.pipeline.sources.payload import (
     NO_DECODER,
@@ -386,6 +396,10 @@ def _range_rows(file: _Dump) -> Iterator[SourceRow]:
     ranges = file.ranges if file.has_headers else _without_hole_check(file)
     for start, end, epoch, fact in ranges:
         yield range_row(file.source, fact, start, end, None if epoch == -1 else epoch)
+    for (_, end, before, fact), (start, _, epoch, other) in pairwise(ranges):
+        is_log = fact == other == RECORD and end == start
+        if is_log and before is not None and epoch is not None and 0 <= before < epoch:
+            yield epoch_row(file.source, start, epoch, before)
 
 
 def _without_hole_check(file: _Dump) -> list[tuple[int, int, int | None, str]]:
@@ -434,6 +448,8 @@ def _read_snapshot(file: _Dump, read: Iterator[SourceRow]) -> Iterator[SourceRow
     for row in facts:
         yield replace(row, fact=SNAPSHOT, log_offset=end, epoch=epoch, log_time=time)
     yield replace(range_row(file.source, SNAPSHOT, 0, end, epoch), log_time=time)
+    if file.ranges[0][2] == epoch:
+        yield range_row(file.source, COMMITTED, end - 1, end, epoch)
 
 
 def _is_true(text: str) -> bool:

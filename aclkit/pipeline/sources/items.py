@@ -9,7 +9,7 @@ from aclkit.pipeline.sources.log_names import parse_snapshot_name
 from aclkit.pipeline.sources.metadata_log import list_metadata_log
 from aclkit.pipeline.sources.source_kinds import METADATA_LOG
 
-SEGMENT, SNAPSHOT = "segment", "snapshot"
+SEGMENT, SNAPSHOT, EPOCHS = "segment", "snapshot", "leader-epochs"
 """Kinds of work item of a metadata log; those of other logs are named as their source."""
 
 
@@ -23,12 +23,14 @@ class WorkItem:
         behind: the next segment of the log, which shows where this one ends.
         only_below: end offset of an older snapshot of a folder: where the log is known up to
             there, the snapshot has nothing new, and need not be read.
+        epoch: the leader epoch in the name of such a snapshot.
     """
 
     kind: str
     path: str
     behind: str | None = None
     only_below: int | None = None
+    epoch: int | None = None
 
 
 def items_of(kind: str, path: str) -> list[WorkItem]:
@@ -39,7 +41,7 @@ def items_of(kind: str, path: str) -> list[WorkItem]:
 
 
 def metadata_log_items(path: str) -> list[WorkItem]:
-    """List the work items of a metadata log: each segment and each snapshot."""
+    """List the work items of a metadata log: segments, snapshots, the file of epochs."""
     log = list_metadata_log(path)
     items = [
         WorkItem(kind=SEGMENT, path=segment, behind=behind)
@@ -48,6 +50,6 @@ def metadata_log_items(path: str) -> list[WorkItem]:
     newest = log.snapshots[-1] if log.snapshots else None
     for snapshot in log.snapshots:
         name = parse_snapshot_name(base_name(snapshot))
-        only_below = name[0] if name and snapshot != newest else None
-        items.append(WorkItem(kind=SNAPSHOT, path=snapshot, only_below=only_below))
-    return items
+        only_below, epoch = name if name and snapshot != newest else (None, None)
+        items.append(WorkItem(kind=SNAPSHOT, path=snapshot, only_below=only_below, epoch=epoch))
+    return items if log.epochs is None else [*items, WorkItem(kind=EPOCHS, path=log.epochs)]

@@ -20,16 +20,21 @@ from aclkit.pipeline.sources.files import (
     parent,
     read_bytes,
 )
+from aclkit.pipeline.sources.leader_epochs import FILE_NAME
 from aclkit.pipeline.sources.log_names import parse_snapshot_name
 from aclkit.runtime.uri import child, shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataLog:
-    """Paths as the user wrote them: segments by base offset, snapshots by end offset."""
+    """Paths as the user wrote them: segments by base offset, snapshots by end offset.
+
+    ``epochs`` is the file with the leader epochs of the segments, if it is in their folder.
+    """
 
     segments: tuple[str, ...]
     snapshots: tuple[str, ...]
+    epochs: str | None = None
 
 
 def list_metadata_log(path: str) -> MetadataLog:
@@ -124,7 +129,8 @@ def _list_directory(path: str) -> MetadataLog:
         )
     if segments:
         _check_kind(segments)
-    return MetadataLog(segments=tuple(segments), snapshots=tuple(snapshots))
+    epochs = child(path, FILE_NAME) if segments and FILE_NAME in names else None
+    return MetadataLog(segments=tuple(segments), snapshots=tuple(snapshots), epochs=epochs)
 
 
 def _is_state(path: str) -> bool:

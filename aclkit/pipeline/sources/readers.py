@@ -13,7 +13,8 @@ from aclkit.pipeline.sources.batch import HEADER_SIZE
 from aclkit.pipeline.sources.batches import Neighbour
 from aclkit.pipeline.sources.dump_log import read_dump_log
 from aclkit.pipeline.sources.files import base_name, read_bytes
-from aclkit.pipeline.sources.items import SEGMENT, SNAPSHOT, WorkItem
+from aclkit.pipeline.sources.items import EPOCHS, SEGMENT, SNAPSHOT, WorkItem
+from aclkit.pipeline.sources.leader_epochs import read_leader_epochs
 from aclkit.pipeline.sources.log_names import first_offset, parse_snapshot_name
 from aclkit.pipeline.sources.records import read_records
 from aclkit.pipeline.sources.segment import read_segment
@@ -73,6 +74,15 @@ def _read_snapshot(item: WorkItem, told: ReadProgress) -> Iterator[SourceRow]:
         yield from rows
 
 
+def _read_leader_epochs(item: WorkItem, _: ReadProgress) -> Iterator[SourceRow]:
+    """Read where epochs begin; a file that cannot be used is rejected with its reason."""
+    try:
+        text = read_bytes(item.path).decode("ascii", errors="replace")
+        yield from [*read_leader_epochs(text, shown(item.path))]
+    except DataError as error:
+        yield SourceRow(kind=REJECT, source=shown(item.path), reason=str(error))
+
+
 def _text_reader(read: Callable[[Iterable[str], str], Iterator[SourceRow]]) -> Reader:
     def reader(item: WorkItem, told: ReadProgress) -> Iterator[SourceRow]:
         source = shown(item.path)
@@ -86,6 +96,7 @@ Reader = Callable[[WorkItem, ReadProgress], Iterator[SourceRow]]
 READERS: Final[dict[str, Reader]] = {
     SEGMENT: _read_segment,
     SNAPSHOT: _read_snapshot,
+    EPOCHS: _read_leader_epochs,
     DUMP_LOG: _text_reader(read_dump_log),
     RECORDS: _text_reader(read_records),
 }

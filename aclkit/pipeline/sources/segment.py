@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from aclkit.model.facts import FACT, RECORD, REJECT, UNREADABLE, SourceRow, log_time, range_row
+from aclkit.model.facts import (
+    FACT,
+    RECORD,
+    REJECT,
+    UNREADABLE,
+    SourceRow,
+    epoch_row,
+    log_time,
+    range_row,
+)
 from aclkit.pipeline.sources.batches import Batch, Damage, Neighbour, read_batches
 from aclkit.pipeline.sources.frames import FrameFields, UndecodableRecord, parse_values
 from aclkit.pipeline.sources.log_names import first_offset
@@ -20,6 +29,7 @@ def read_segment(
     behind: Neighbour | None = None,
     told: ReadProgress = NO_PROGRESS,
     first: int | None = None,
+    after: int | None = None,
 ) -> Iterator[SourceRow]:
     """Read a segment of the metadata log, or its end.
 
@@ -28,10 +38,13 @@ def read_segment(
     tail of a log loses none, because it was never committed. The name of the file is its first
     offset, which shows what a damaged beginning held; ``behind`` is the beginning of the next
     segment, which shows what a damaged end held. ``first`` is the first offset of data that
-    begins within a file.
+    begins within a file, and ``after`` the epoch of the offset before. Where an epoch follows
+    another without a gap, a range tells where it begins.
     """
     readable = _Readable(source)
     start = first_offset(source) if first is None else first
+    if after is not None and start is not None:
+        readable.follow(start, after)
     for item in telling(read_batches(data, start, behind), told):
         if isinstance(item, Damage):
             yield reject_damage(data, item, source)
@@ -39,6 +52,8 @@ def read_segment(
                 yield range_row(source, UNREADABLE, item.from_offset, item.to_offset)
         else:
             yield from _read_batch(item, source, readable)
+    if behind is not None:
+        yield from readable.begin(behind.offset, behind.epoch)
     yield from readable.flush()
 
 
@@ -103,9 +118,19 @@ class _Readable:
         if start == stop:
             return
         if start != self._stop or epoch != self._epoch:
+            yield from self.begin(start, epoch)
             yield from self.flush()
             self._start, self._epoch = start, epoch
         self._stop = stop
+
+    def follow(self, stop: int, epoch: int) -> None:
+        """Note what comes before the data."""
+        self._start, self._stop, self._epoch = stop, stop, epoch
+
+    def begin(self, start: int, epoch: int) -> Iterator[SourceRow]:
+        """Tell of an epoch that begins, where it follows another without a gap."""
+        if start == self._stop and 0 <= self._epoch < epoch:
+            yield epoch_row(self._source, start, epoch, self._epoch)
 
     def flush(self) -> Iterator[SourceRow]:
         if self._start < self._stop:

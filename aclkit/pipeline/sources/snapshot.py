@@ -16,7 +16,16 @@ from kio.serial import entity_reader
 from kio.serial.errors import SerialError
 
 from aclkit.errors import DataError
-from aclkit.model.facts import ABORT_TXN, BEGIN_TXN, END_TXN, FACT, SNAPSHOT, SourceRow, range_row
+from aclkit.model.facts import (
+    ABORT_TXN,
+    BEGIN_TXN,
+    COMMITTED,
+    END_TXN,
+    FACT,
+    SNAPSHOT,
+    SourceRow,
+    range_row,
+)
 from aclkit.pipeline.sources.batches import Batch, Damage, read_batches
 from aclkit.pipeline.sources.frames import UndecodableRecord, parse_values
 from aclkit.pipeline.sources.segment import readable_time, reject_record, telling
@@ -27,6 +36,9 @@ def read_snapshot(
     data: bytes, source: str, end_offset: int, epoch: int, told: ReadProgress = NO_PROGRESS
 ) -> list[SourceRow]:
     """Read a whole snapshot: its facts, their range 0 … end offset, and foreign rejects.
+
+    That the offset before its end is committed with its epoch, counts if all batches have the epoch
+    of its name.
 
     Raises:
         DataError: it is not complete and sound: header first, footer last, every CRC right,
@@ -43,7 +55,9 @@ def read_snapshot(
         log_time=_header_time(batches, source),
     )
     inner = (batch for batch in batches[1:-1] if not batch.is_control)
-    return [whole, *(row for batch in inner for row in _read_batch(batch, fact))]
+    is_told = all(batch.epoch == epoch for batch in batches)
+    committed = [range_row(source, COMMITTED, end_offset - 1, end_offset, epoch)] if is_told else []
+    return [whole, *committed, *(row for batch in inner for row in _read_batch(batch, fact))]
 
 
 _HEADER_KEY, _FOOTER_KEY = b"\x00\x00\x00\x03", b"\x00\x00\x00\x04"

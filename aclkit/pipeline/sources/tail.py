@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aclkit.model.facts import RANGE, RECORD, REJECT, SourceRow
+from aclkit.model.facts import EPOCH, RANGE, RECORD, REJECT, SourceRow
 from aclkit.pipeline.sources.batch import HEADER_SIZE, Header, crc_holds, header_at, is_torn
 from aclkit.pipeline.sources.files import base_name, open_stream
 from aclkit.pipeline.sources.log_names import first_offset, parse_snapshot_name
@@ -207,9 +207,9 @@ def _rows_of(part: _Part, source: str, place: Place) -> list[SourceRow]:
     """
     _require_epochs(part, source, place.epoch)
     offset, epoch = place.offset, place.epoch
-    rows = list(read_segment(part.data, source, first=place.offset))
+    rows = list(read_segment(part.data, source, first=place.offset, after=place.epoch))
     for row in rows:
-        if row.kind != RANGE:
+        if row.kind != RANGE or row.fact == EPOCH:
             continue
         if row.fact != RECORD or row.from_offset != offset or (row.epoch or 0) < epoch:
             raise NotContinuedError(f"{source} does not continue at offset {offset}")

@@ -13,7 +13,9 @@ import duckdb
 from aclkit.errors import UsageError
 from aclkit.model.facts import LISTING, SNAPSHOT, WRITTEN
 from aclkit.model.semantics import BrokerSettings
-from aclkit.pipeline.replay.ranges import END, Range, is_written_here, plan
+from aclkit.pipeline.replay.history_plan import note_on_doubt
+from aclkit.pipeline.replay.ranges import is_written_here, plan
+from aclkit.pipeline.replay.spans import END, RANGE_COLUMNS, Range, ranges_of
 from aclkit.questions.query.run_order import has_our_times, in_order, settings_in_order
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, run_settings
@@ -45,6 +47,8 @@ class Timeline:
         newest: the offset up to which the log was read.
         jumps: (from, to) of snapshots that history goes on with: what lies between is unknown.
         holes: (from, to) of offsets that could not be read and that history passes over.
+        doubtful: (from, to) of offsets that may not be committed: a newer leader wrote after them,
+            and the log between was not read.
         settings: of the brokers, the oldest first; those are taken for the time before them too,
             of which nothing is known.
         ours: (offset, time) of facts whose times are those of machines that ran aclkit, in order.
@@ -54,6 +58,7 @@ class Timeline:
     newest: int
     jumps: tuple[tuple[int, int], ...]
     holes: tuple[tuple[int, int], ...]
+    doubtful: tuple[tuple[int, int], ...] = ()
     settings: tuple[Settings, ...] = ()
     ours: tuple[tuple[int, datetime], ...] = ()
 
@@ -61,6 +66,18 @@ class Timeline:
     def first(self) -> int:
         """The state is known from this offset on; 0 is the log's beginning."""
         return next((end for start, end in sorted((*self.jumps, *self.holes)) if start == 0), 0)
+
+    def doubtful_at(self, offset: int) -> tuple[tuple[int, int], ...]:
+        """Return the doubtful offsets whose changes the state as of an offset has.
+
+        A snapshot that history goes on with after them has the true state.
+        """
+        ends = [end for _, end in self.jumps if end <= offset]
+        return tuple(
+            (start, min(stop, offset))
+            for start, stop in self.doubtful
+            if start < offset and not any(stop <= end for end in ends)
+        )
 
     def settings_at(self, offset: int) -> Settings:
         """Return the settings as of an offset."""
@@ -90,6 +107,7 @@ def draw_timeline(ranges: Sequence[Range], *, head: int, newest: int | None = No
         newest=max(head, way.head) if newest is None else newest,
         jumps=tuple((s.from_offset, s.to_offset) for s in snapshots if s.to_offset <= end),
         holes=tuple(hole for hole in way.holes if hole[1] <= end),
+        doubtful=tuple((start, min(stop, end)) for start, stop in way.doubtful if start < end),
     )
 
 
@@ -138,7 +156,7 @@ def read_timeline(connection: Tables, published: Published, run: PublishedRun) -
         published: the warehouse.
         run: the run whose decisions are asked about.
     """
-    ranges = [Range(*row) for row in fetch(connection, _RANGES, [run.cluster_id])]
+    ranges = ranges_of(fetch(connection, _RANGES, [run.cluster_id]))
     newest = published.last_run(run.cluster_id).head_offset
     newest = END if newest is None else newest
     head = newest if run.head_offset is None else run.head_offset
@@ -173,7 +191,9 @@ def find_moment(
     """
     if asked is None:
         settings, _ = run_settings(run)
-        return Moment(offset=timeline.head, settings=settings)
+        return Moment(
+            offset=timeline.head, settings=settings, note=_on_doubt(timeline, timeline.head)
+        )
     if isinstance(asked, int):
         _check(timeline, asked)
         then = timeline.settings_at(asked)
@@ -200,8 +220,14 @@ def note_on_hole(start: int, end: int) -> str:
 
 
 def _moment(offset: int, then: Settings, timeline: Timeline, *, is_sure: bool) -> Moment:
-    note = None if is_sure else note_on_settings(timeline)
+    notes = (None if is_sure else note_on_settings(timeline), _on_doubt(timeline, offset))
+    note = " ".join(filter(None, notes)) or None
     return Moment(offset=offset, settings=then.broker, is_past=True, note=note)
+
+
+def _on_doubt(timeline: Timeline, offset: int) -> str | None:
+    spans = timeline.doubtful_at(offset)
+    return note_on_doubt(spans) if spans else None
 
 
 def _check(timeline: Timeline, offset: int) -> None:
@@ -271,7 +297,8 @@ def _read_settings(
 
 
 _RANGES: Final = (
-    "SELECT from_offset, to_offset, epoch, fact FROM log_range WHERE cluster_id = ? ORDER BY ALL"
+    f"SELECT {RANGE_COLUMNS} FROM log_range "  # noqa: S608 -- a constant
+    "WHERE cluster_id = ? ORDER BY ALL"
 )
 _SETTINGS: Final = (
     "SELECT CAST(since_time AS TIMESTAMP), super_users, allow_everyone, run_number, log_offset "
@@ -283,7 +310,7 @@ _OURS: Final = (
 )
 _PASSED: Final = (
     "FROM (SELECT CAST(log_time AS TIMESTAMP) AS at_time, cluster_id, "
-    "CASE WHEN fact <> 'snapshot' THEN log_offset "
+    "CASE WHEN fact NOT IN ('snapshot', 'overwritten') THEN log_offset "
     "WHEN log_offset IN (SELECT unnest(CAST(? AS BIGINT[]))) THEN log_offset - 1 END AS at_offset "
     "FROM acl_log) WHERE cluster_id = ? AND at_offset < ?"
 )
@@ -291,13 +318,14 @@ _AFTER: Final = f"SELECT min(at_offset) FILTER (WHERE at_time > ?), count(at_tim
 _BELOW: Final = f"SELECT max(at_time) {_PASSED}"
 _TIMES: Final = (
     "SELECT log_offset, CAST(max(log_time) AS TIMESTAMP) FROM acl_log WHERE cluster_id = ? "
-    "AND fact <> 'snapshot' AND log_offset IN (SELECT unnest(CAST(? AS BIGINT[]))) GROUP BY 1"
+    "AND fact NOT IN ('snapshot', 'overwritten') "
+    "AND log_offset IN (SELECT unnest(CAST(? AS BIGINT[]))) GROUP BY 1"
 )
 
 
 def is_replicated(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> bool:
     """Whether a cluster was replayed from somewhere, so that only its source changes it."""
-    ranges = [Range(*row) for row in fetch(connection, _RANGES, [cluster_id])]
+    ranges = ranges_of(fetch(connection, _RANGES, [cluster_id]))
     return not is_written_here(
         ranges, lambda: fetch(connection, _WRITTEN_HERE, [cluster_id, WRITTEN])[0][0]
     )

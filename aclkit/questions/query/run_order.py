@@ -14,7 +14,7 @@ from typing import Any
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.facts import LISTING
 from aclkit.model.semantics import BrokerSettings
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.spans import Range
 
 
 def believed(times: Sequence[datetime]) -> list[bool]:

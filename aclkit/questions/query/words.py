@@ -18,7 +18,8 @@ from aclkit.model.groups import grouped
 from aclkit.model.phrases import listed
 from aclkit.model.resource import CLUSTER_NAME, Resource
 from aclkit.model.unknown_settings import caveats_on_denial
-from aclkit.questions.query.as_of import note_on_hole, note_on_settings
+from aclkit.pipeline.replay.history_plan import note_on_doubt
+from aclkit.questions.query.as_of import Timeline, note_on_hole, note_on_settings
 from aclkit.questions.query.history import (
     ADDED,
     LOG_START,
@@ -167,9 +168,8 @@ def why_notes(why: Why) -> Iterator[str]:
         yield f"{where} depends on the broker: {each}."
 
 
-def history_notes(history: History) -> Iterator[str]:
-    """Yield what is not known about a history."""
-    timeline = history.timeline
+def _gaps(timeline: Timeline) -> Iterator[str]:
+    """Yield which offsets a history does not know, or not for sure."""
     if timeline.first:
         yield f"The state before offset {timeline.first - 1} is unknown."
     for start, end in timeline.jumps:
@@ -181,6 +181,14 @@ def history_notes(history: History) -> Iterator[str]:
     for start, end in timeline.holes:
         if 0 < start < timeline.head:
             yield note_on_hole(start, end)
+    if timeline.doubtful:
+        yield note_on_doubt(timeline.doubtful)
+
+
+def history_notes(history: History) -> Iterator[str]:
+    """Yield what is not known about a history."""
+    timeline = history.timeline
+    yield from _gaps(timeline)
     if note := note_on_settings(timeline):
         yield note
     if history.intervals[-1].ruling.decision != ALLOWED:

@@ -9,7 +9,7 @@ from typing import Final
 
 from aclkit.model.facts import LISTING, SNAPSHOT, WRITTEN
 from aclkit.model.semantics import KAFKA, Semantics
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.spans import Range
 from aclkit.questions.query.as_of import Settings, draw_timeline
 from aclkit.questions.query.lifetimes import lifetime_of, lifetime_sql
 from aclkit.questions.query.run_order import has_our_times, in_order, settings_in_order
@@ -69,6 +69,9 @@ _SETTINGS: Final = (
     "SELECT CAST(since_time AS TIMESTAMP), super_users, allow_everyone, run_number, log_offset "
     "FROM setting ORDER BY run_number NULLS FIRST, since_time"
 )
-_TIMES: Final = "SELECT DISTINCT fact, log_offset, CAST(log_time AS TIMESTAMP) FROM acl_log"
+_TIMES: Final = (
+    "SELECT DISTINCT fact, log_offset, CAST(log_time AS TIMESTAMP) FROM acl_log "
+    "WHERE fact <> 'overwritten'"
+)
 _OTHERS: Final = "SELECT 1 FROM acl_log WHERE NOT (fact = ? OR source = ?) LIMIT 1"
 _LIVES: Final = lifetime_sql("FROM acl_history ORDER BY effective_offset, acl_id")

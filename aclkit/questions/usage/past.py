@@ -278,7 +278,7 @@ class _Passed:
 
 def _unknown(timeline: Timeline, passed: _Passed, *, is_listed: bool) -> Iterator[Span]:
     """Yield the times of which no state is known."""
-    for start, end in (*timeline.jumps, *timeline.holes):
+    for start, end in (*timeline.jumps, *timeline.holes, *timeline.doubtful):
         came = passed.span(start - 1)[1] if start else BEGINNING
         yield came, passed.next_after(end - 1)
     if is_listed or passed.next_after(0) == END:

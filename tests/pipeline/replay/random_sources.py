@@ -19,6 +19,7 @@ from aclkit.model.facts import (
     BEGIN_TXN,
     END_TXN,
     FACT,
+    OVERWRITTEN,
     RECORD,
     REGISTER_BROKER,
     REJECT,
@@ -35,8 +36,8 @@ from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.replay.known import EpochMarker, KnownLog, Replayed, ReplayOptions
 from aclkit.pipeline.replay.listed import Thing
 from aclkit.pipeline.replay.listing import replay_listing
-from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.replay import replay_log
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import MARKERS, Marker
 from aclkit.pipeline.sources.listing import Listing
 from aclkit.runtime.arrow import arrow_table
@@ -172,7 +173,8 @@ class Held:
     def known(self) -> KnownLog[Any]:
         """What a replay begins with."""
         facts = self.rows("acl_log")
-        markers = [f for f in facts if f["fact"] == RECORD and f["record_type"] in MARKERS]
+        of_log = [f for f in facts if f["fact"] in (RECORD, OVERWRITTEN)]
+        markers = [f for f in of_log if f["record_type"] in MARKERS]
         found = self.frame("acl_log")
         rejects = self.tables["acl_reject"]
         of_sources = [tuple(r.values()) for r in rejects.to_pylist() if r["stage"] == "source"]

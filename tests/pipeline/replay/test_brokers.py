@@ -24,7 +24,7 @@ from aclkit.pipeline.replay.brokers import (
     notes_on_brokers,
 )
 from aclkit.pipeline.replay.history_plan import plan_history
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import Marker
 from tests.pipeline.replay.frames import at
 from tests.pipeline.replay.specification import Registration, write_brokers

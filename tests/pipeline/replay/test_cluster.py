@@ -8,7 +8,7 @@ from aclkit.errors import DataError, UsageError
 from aclkit.model.facts import ADD_ACL, LISTING, RECORD, SourceRow
 from aclkit.pipeline.replay.cluster import require_not_empty, require_same_kind, resolve_cluster
 from aclkit.pipeline.replay.intake import Intake, Source
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.sources.listing import Listing
 
 LOG = Intake(sources=(Source("metadata-log", "log"),))

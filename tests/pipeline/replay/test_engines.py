@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pytest
 
-from aclkit.pipeline.replay.conditions import Offsets, OfSnapshots, Origin, Withdrawn
+from aclkit.pipeline.replay.conditions import Offsets, OfSnapshots, Origin, Outside
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
 from aclkit.pipeline.replay.on_spark.engine import OnSpark
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import COMMITTED, Span
 from aclkit.runtime.frame import Steps
 from tests.pipeline.replay.frames import as_set, at, columns_of, reject, table
@@ -73,7 +73,7 @@ def test_of_many_random_facts_the_engines_find_the_same(engines):
     read = [Range(0, 900, 1, "record"), Range(1_200, 1_500, 1, "record"),
             *(Range(0, end, 1, "snapshot") for end in range(0, 2_000, 3))]  # fmt: skip
     conditions = [
-        Withdrawn({1: 500, 2: 900}),
+        Outside({1: 500, 2: 900}),
         OfSnapshots(range(0, 2_000, 7)),
         Offsets(10, 70),
         Origin("x"),

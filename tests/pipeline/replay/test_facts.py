@@ -10,13 +10,17 @@ from aclkit.errors import DataError, GoneError, UsageError
 from aclkit.model.facts import (
     BEGIN_TXN,
     END_TXN,
+    EPOCH,
     FAILURE,
     FEATURE_LEVEL,
+    OVERWRITTEN,
+    RECORD,
     REGISTER_BROKER,
     SNAPSHOT,
+    TOLD,
 )
-from aclkit.pipeline.replay.conditions import OfSnapshots, Withdrawn
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.conditions import OfSnapshots, Outside
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import COMMITTED, Marker, Span
 from tests.pipeline.replay.frames import (
     added,
@@ -48,6 +52,25 @@ def test_the_facts_among_source_rows_are_rows_of_the_log(engine):
     must_be(found, "acl_log", [added(1, "a")])
 
 
+def test_records_outside_the_log_are_overwritten_and_come_back_as_records(engine):
+    rows = [added(1, "a"), added(5, "b", txn_offset=4), added(5, "c", epoch=2), listed(9, "d")]
+    out = {**rows[1], "fact": OVERWRITTEN, "txn_offset": None}
+    apart = engine.told_apart(table(engine, "acl_log", rows), {1: 5, 3: 0})
+    must_be(apart, "acl_log", [rows[0], out, *rows[2:]])
+    again = engine.told_apart(apart, {2: 0})
+    back = {**out, "fact": RECORD}
+    must_be(again, "acl_log", [rows[0], back, {**rows[2], "fact": OVERWRITTEN}, rows[3]])
+
+
+def test_of_an_overwritten_record_offset_and_epoch_are_the_key(engine):
+    known = [added(5, "a"), added(5, "b", epoch=2, fact=OVERWRITTEN)]
+    came = [*known, added(5, "c", epoch=3, fact=OVERWRITTEN)]
+    frames = (table(engine, "acl_log", each) for each in (known, came))
+    compared = engine.compare(*frames)
+    must_be(engine.new_facts(compared), "acl_log", came[2:])
+    assert engine.worst_conflict(compared, [], []) is None
+
+
 def test_the_rejects_among_source_rows_are_rows_of_a_source(engine):
     found = engine.incoming_rejects(source_rows(engine, *ROWS))
     must_be(found, "acl_reject", [reject("bad", 3)])
@@ -56,6 +79,20 @@ def test_the_rejects_among_source_rows_are_rows_of_a_source(engine):
 def test_the_ranges_among_source_rows_are_collected_once_each(engine):
     found = engine.incoming_ranges(source_rows(engine, *ROWS))
     assert sorted(found, key=str) == [Range(0, 5, 1, "record"), Range(0, 9, None, SNAPSHOT)]
+
+
+def test_the_epochs_that_a_file_tells_count_if_all_batches_of_its_folder_agree(engine):
+    told = [
+        {**source_range(0, 4, 1, TOLD), "source": "/a/leader-epoch-checkpoint"},
+        {**source_range(4, 1 << 62, 3, TOLD), "source": "/a/leader-epoch-checkpoint"},
+    ]
+    right = {**source_range(2, 4, 1), "source": "/a/2.log"}
+    other = {**source_range(4, 6, 2), "source": "/b/4.log"}
+    found = engine.incoming_ranges(source_rows(engine, *told, right, other))
+    epoch = Range(4, 5, 3, EPOCH, 1)
+    assert sorted(found, key=str) == [Range(2, 4, 1, RECORD), epoch, Range(4, 6, 2, RECORD)]
+    wrong = {**other, "source": "/a/4.log"}
+    assert epoch not in engine.incoming_ranges(source_rows(engine, *told, right, wrong))
 
 
 @pytest.mark.parametrize("error", [UsageError, GoneError, DataError])
@@ -72,7 +109,7 @@ def test_records_from_where_a_higher_epoch_wrote_do_not_stand(engine):
         [added(4, "a"), added(5, "b"), added(6, "c", epoch=2), listed(9, "d"),
          added(7, "e", epoch=None)],
     )  # fmt: skip
-    kept = columns_of(engine.without(frame, Withdrawn({1: 5})))["acl_id"].to_pylist()
+    kept = columns_of(engine.without(frame, Outside({1: 5})))["acl_id"].to_pylist()
     assert sorted(kept) == ["a", "c", "d", "e"]
 
 
@@ -80,15 +117,13 @@ def test_facts_are_picked_by_snapshots_and_by_any_of_some_conditions(engine):
     rows = [added(4, "a"), added(5, "b"), listed(4, "c"), listed(9, "d"), added(9, "e")]
     frame = table(engine, "acl_log", rows)
     must_be(engine.only(frame, OfSnapshots({4, 8})), "acl_log", [rows[2]])
+    must_be(engine.only(frame, OfSnapshots([9]), Outside({1: 5})), "acl_log", [rows[1], *rows[3:]])
     must_be(
-        engine.only(frame, OfSnapshots([9]), Withdrawn({1: 5})), "acl_log", [rows[1], *rows[3:]]
-    )
-    must_be(
-        engine.without(frame, OfSnapshots([9]), Withdrawn({1: 5})), "acl_log", rows[:1] + rows[2:3]
+        engine.without(frame, OfSnapshots([9]), Outside({1: 5})), "acl_log", rows[:1] + rows[2:3]
     )
     must_be(engine.only(frame), "acl_log", [])
     must_be(engine.without(frame), "acl_log", rows)
-    must_be(engine.without(frame, Withdrawn({}), OfSnapshots(())), "acl_log", rows)
+    must_be(engine.without(frame, Outside({}), OfSnapshots(())), "acl_log", rows)
 
 
 def test_what_is_known_is_not_new_whatever_its_source_and_what_comes_twice_is_new_once(engine):

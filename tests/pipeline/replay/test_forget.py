@@ -12,7 +12,8 @@ from aclkit.pipeline.replay.forget import (
     nothing_of,
     parse_forget,
 )
-from aclkit.pipeline.replay.ranges import END, Range, readable_again, without_offsets
+from aclkit.pipeline.replay.ranges import readable_again, without_offsets
+from aclkit.pipeline.replay.spans import END, Range
 
 RECORD = Range(0, 100, 1, "record")
 SNAPSHOT = Range(0, 60, 1, "snapshot")

@@ -6,7 +6,7 @@ import pytest
 
 from aclkit.model.facts import RECORD
 from aclkit.pipeline.replay.history_plan import notes_on, plan_history
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.spans import Range
 
 WITH_A_HOLE = [Range(0, 4, 1, RECORD), Range(6, 9, 1, RECORD)]
 

@@ -9,15 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aclkit.model.facts import COMMITTED, EPOCH, RECORD
 from aclkit.pipeline.replay.ranges import (
-    Range,
     Stretch,
     merge_ranges,
+    newly_overwritten,
     plan,
     read_well,
     spare_snapshots,
     without_snapshots,
 )
+from aclkit.pipeline.replay.spans import Range
 
 
 def record(start: int, end: int, epoch: int | None = 1) -> Range:
@@ -28,23 +30,44 @@ def snapshot(end: int, epoch: int = 1) -> Range:
     return Range(0, end, epoch, "snapshot")
 
 
+def proven(end: int, epoch: int) -> Range:
+    return Range(end - 1, end, epoch, COMMITTED)
+
+
+def begins(offset: int, epoch: int, follows: int) -> Range:
+    return Range(offset, offset + 1, epoch, EPOCH, follows)
+
+
 def test_touching_ranges_of_one_epoch_become_one():
     merged = merge_ranges([record(0, 10)], [record(10, 20), record(5, 12)])
     assert merged.ranges == (record(0, 20),)
-    assert merged.diverged == ()
+    assert merged.lineage.cuts == {}
 
 
-def test_a_higher_epoch_withdraws_the_lower_from_there_on():
-    merged = merge_ranges([record(0, 100, epoch=1)], [record(80, 120, epoch=2)])
-    assert merged.ranges == (record(0, 80, epoch=1), record(80, 120, epoch=2))
-    assert merged.diverged == ((80, 100),)
-    assert merged.cuts == {1: 80}
+def inside(ranges: Iterable[Range]) -> set[Range]:
+    """The records that are in the log."""
+    merged = merge_ranges([], ranges)
+    return {r for r in merged.lineage.split(merged.ranges)[0] if r.fact == RECORD}
 
 
-def test_a_stale_tail_that_comes_late_is_withdrawn_too():
-    early = merge_ranges([record(0, 80, 1), record(80, 120, 2)], [record(60, 100, 1)])
-    late = merge_ranges([record(60, 100, 1)], [record(0, 80, 1), record(80, 120, 2)])
-    assert early.ranges == late.ranges == (record(0, 80, 1), record(80, 120, 2))
+def test_a_higher_epoch_overwrites_the_lower_from_there_on():
+    ranges = [record(0, 100, epoch=1), record(80, 120, epoch=2)]
+    assert inside(ranges) == {record(0, 80, epoch=1), record(80, 120, epoch=2)}
+    assert merge_ranges([], ranges).lineage.cuts == {1: 80}
+
+
+def test_what_is_overwritten_is_kept_for_a_copy_may_come_that_follows_it():
+    """Raft's figure 8: epoch 2 lost, and epoch 3 goes on with epoch 1."""
+    lost, won = [record(0, 5, 1), record(5, 9, 2)], [record(0, 8, 1), record(8, 12, 3)]
+    merged = merge_ranges(lost, [*won, begins(8, 3, follows=1)])
+    assert inside(merged.ranges) == {record(0, 8, 1), record(8, 12, 3)}
+
+
+def test_offsets_are_newly_overwritten_once():
+    known, came = [record(0, 9, 1)], [record(5, 7, 2)]
+    lineage = merge_ranges(known, came).lineage
+    assert newly_overwritten(known, came, lineage) == ((5, 9),)
+    assert newly_overwritten([*known, *came], known, lineage) == ()
 
 
 def test_ranges_without_epoch_are_never_withdrawn():

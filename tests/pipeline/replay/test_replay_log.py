@@ -13,6 +13,7 @@ from aclkit.model.facts import (
     BEGIN_TXN,
     END_TXN,
     LISTING,
+    OVERWRITTEN,
     RECORD,
     REGISTER_BROKER,
     REMOVE_ACL,
@@ -23,8 +24,8 @@ from aclkit.model.unread import TOPICS
 from aclkit.pipeline.replay.known import EpochMarker, KnownLog, ReplayOptions
 from aclkit.pipeline.replay.listed import Thing
 from aclkit.pipeline.replay.listing import listed_acls, replay_listing
-from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.replay import replay_log
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import Marker
 from aclkit.pipeline.sources.listing import Listing
 from tests.factories import acl
@@ -118,7 +119,7 @@ def test_a_transaction_that_ends_later_moves_its_known_records_and_takes_effect(
     must_be(done.tables["acl_history"], "acl_history", lives)
 
 
-def test_a_higher_epoch_withdraws_the_tail_of_the_lower(engine):
+def test_a_higher_epoch_overwrites_the_tail_of_the_lower(engine):
     facts = [added(1, "a"), added(4, "b"), fact(5, BEGIN_TXN)]
     before = known_log(
         engine,
@@ -130,7 +131,8 @@ def test_a_higher_epoch_withdraws_the_tail_of_the_lower(engine):
     new = added(4, "c", epoch=2)
     more = source_rows(engine, source_fact(new), source_range(3, 8, epoch=2))
     done = replay_log(engine, before, more, ReplayOptions())
-    assert removed(engine, before.facts, done.removed) == {(4, "b"), (5, None)}
+    gone = [{**row, "fact": OVERWRITTEN} for row in facts[1:]]
+    must_be(done.corrected, "acl_log", [facts[0], *gone])
     must_be(done.added, "acl_log", [new])
     must_be(done.tables["acl_history"], "acl_history", [life("a", 1), life("c", 4)])
     assert [(f.finding, f.subject) for f in done.findings] == [("log-diverged", "offsets 3–5")]

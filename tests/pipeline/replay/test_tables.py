@@ -10,7 +10,7 @@ from aclkit.pipeline.replay.engines import replaying
 from aclkit.pipeline.replay.history_plan import plan_history
 from aclkit.pipeline.replay.known import Replayed
 from aclkit.pipeline.replay.known_tables import KnownTables
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import COMMITTED, Span
 from aclkit.warehouse.run import begin_run
 from tests.pipeline.replay.conftest import SPARK

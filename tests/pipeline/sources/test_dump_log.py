@@ -105,7 +105,7 @@ def test_a_real_checkpoint_is_a_snapshot():
     assert len(acls) == 630
     assert {(row.fact, row.log_offset, row.epoch) for row in acls} == {("snapshot", 915, 1)}
     assert {row.log_time.isoformat() for row in acls} == {"2026-11-21T09:17:03.507000+00:00"}
-    assert ranges(rows) == [("snapshot", 0, 915, 1)]
+    assert ranges(rows) == [("snapshot", 0, 915, 1), ("committed", 914, 915, 1)]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,8 @@ def test_what_was_read_of_a_synthetic_log(name, expected):
 
 def test_ranges_are_joined_within_an_epoch():
     rows = read(DUMPING, *batch(0, NOOP), *batch(1, NOOP, NOOP), *batch(3, NOOP, epoch=2))
-    assert ranges(rows) == [("record", 0, 3, 1), ("record", 3, 4, 2)]
+    assert ranges(rows) == [("record", 0, 3, 1), ("record", 3, 4, 2), ("epoch", 3, 4, 2)]
+    assert rows[-1].follows == 1
 
 
 def test_a_fact_has_offset_epoch_and_time_of_its_record():

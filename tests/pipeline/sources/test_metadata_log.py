@@ -151,7 +151,7 @@ def test_work_items_are_each_segment_with_the_one_behind_it_and_each_snapshot(lo
     assert metadata_log_items(str(log_dir)) == [
         WorkItem(kind="segment", path=f"{log_dir}/{SEGMENT}", behind=second),
         WorkItem(kind="segment", path=second),
-        WorkItem(kind="snapshot", path=f"{log_dir}/{older}", only_below=626),
+        WorkItem(kind="snapshot", path=f"{log_dir}/{older}", only_below=626, epoch=1),
         WorkItem(kind="snapshot", path=f"{log_dir}/{NEWEST}"),
     ]
 

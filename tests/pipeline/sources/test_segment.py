@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from aclkit.model import facts as rows
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.pipeline.sources.arrow import to_record_batch
+from aclkit.pipeline.sources.batches import Neighbour
 from aclkit.pipeline.sources.segment import read_segment, readable_time
 from tests.pipeline.sources.log_bytes import (
     ACL,
@@ -154,7 +155,7 @@ def test_log_of_an_upgrade_to_4_4_is_read_whole_and_leaves_the_acls_that_kafka_l
         rows.FEATURE_LEVEL: 3,
         rows.BEGIN_TXN: 1,
         rows.END_TXN: 1,
-        rows.RANGE: 2,
+        rows.RANGE: 3,
     }
     alive = {row.acl_id: row for row in found if row.record_type == rows.ADD_ACL}
     for row in found:
@@ -183,7 +184,32 @@ def test_torn_tail_is_a_reject_and_no_unreadable_range():
 
 def test_ranges_end_where_the_epoch_changes():
     data = batch(0, ACL) + batch(1, NO_OP) + control_batch(2, (b"\0\0\0\2", b"v"), epoch=3)
-    assert ranges(data) == [(rows.RECORD, 0, 2, 1), (rows.RECORD, 2, 3, 3)]
+    told = (rows.EPOCH, 2, 3, 3)
+    assert ranges(data) == [told, (rows.RECORD, 0, 2, 1), (rows.RECORD, 2, 3, 3)]
+
+
+def begun(data, *, behind=None, **known):
+    found = read_segment(data, "00000000000000000000.log", behind, **known)
+    return [(r.from_offset, r.epoch, r.follows) for r in found if r.fact == rows.EPOCH]
+
+
+LEADER = (b"\0\0\0\2", b"v")
+
+
+def test_an_epoch_that_follows_another_without_a_gap_is_told_with_the_one_it_follows():
+    log = batch(0, ACL) + control_batch(1, LEADER, epoch=3)
+    assert begun(log) == [(1, 3, 1)]
+    assert begun(log[len(batch(0, ACL)) :], first=1, after=1) == [(1, 3, 1)]
+    assert begun(batch(0, ACL), behind=Neighbour(1, 3)) == [(1, 3, 1)]
+
+
+def test_of_an_epoch_after_a_gap_it_is_not_known_what_it_follows():
+    assert (
+        begun(batch(0, ACL) + flipped(batch(1, ACL), 70) + control_batch(2, LEADER, epoch=3)) == []
+    )
+    assert begun(batch(0, ACL), behind=Neighbour(2, 3)) == []
+    assert begun(batch(0, ACL), behind=Neighbour(1, 1)) == []
+    assert begun(control_batch(0, LEADER, epoch=3)) == []
 
 
 def test_control_batches_count_as_read_and_give_no_facts():

@@ -47,7 +47,7 @@ def test_real_snapshot_is_read_whole():
     counts = Counter(row.record_type or row.kind for row in found)
     assert counts == {
         **{rows.ADD_ACL: 630, rows.ADD_TOPIC: 86, rows.ADD_SCRAM: 21},
-        **{rows.REGISTER_BROKER: 1, rows.FEATURE_LEVEL: 1, rows.RANGE: 1},
+        **{rows.REGISTER_BROKER: 1, rows.FEATURE_LEVEL: 1, rows.RANGE: 2},
     }
 
 
@@ -60,6 +60,21 @@ def test_facts_stand_at_the_end_offset_at_the_time_of_the_last_contained_record(
 def test_range_is_all_below_the_end_offset():
     (found,) = [row for row in read(SMALL) if row.kind == rows.RANGE]
     assert (found.fact, found.from_offset, found.to_offset, found.epoch) == ("snapshot", 0, 40, 7)
+
+
+def committed(data, end=40, epoch=1):
+    rows_ = read_snapshot(data, "the.checkpoint", end, epoch)
+    return [(r.from_offset, r.to_offset, r.epoch) for r in rows_ if r.fact == rows.COMMITTED]
+
+
+def test_a_snapshot_proves_that_the_offset_before_its_end_is_committed_with_its_epoch():
+    assert committed(SMALL) == [(39, 40, 1)]
+
+
+def test_a_snapshot_that_is_named_for_another_epoch_than_its_batches_proves_nothing():
+    assert committed(SMALL, epoch=7) == []
+    mixed = HEADER + batch(1, ACL, epoch=2) + control_batch(2, (b"\0\0\0\4", b"\0\0\0"), epoch=2)
+    assert committed(mixed, epoch=1) == committed(mixed, epoch=2) == []
 
 
 def test_header_may_come_with_version_and_voters():

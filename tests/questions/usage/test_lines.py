@@ -10,7 +10,7 @@ import pytest
 from aclkit.model.acl import Acl, Request
 from aclkit.model.facts import LISTING, RECORD, SNAPSHOT
 from aclkit.model.semantics import BrokerSettings
-from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.spans import Range
 from aclkit.questions.usage import lines
 from aclkit.questions.usage.check import AGREE, MISMATCH, UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_micros
