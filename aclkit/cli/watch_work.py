@@ -38,6 +38,7 @@ from aclkit.model.findings import NEVER
 from aclkit.model.visible import visible
 from aclkit.nightly.policies import conclude
 from aclkit.pipeline.replay.following import Following, News
+from aclkit.pipeline.replay.intake import Intake
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published, deciding_run, open_warehouse, reading_run
@@ -110,19 +111,17 @@ class WatchWork:
 
     def run(self, news: News) -> bool:
         """See ``Work.run``; the first run of a day is kept even if it changes nothing."""
-        intake = intake_of(self.chosen)
-        if news.tail is not None:
-            intake = replace(intake, items=(), tail=news.tail)
-        self.following.begin(news)
+        intake = self._intake(news)
         today, known = f"{self._now:%Y-%m-%d}", self._summary
         days = {self._day, f"{self._read.began:%Y-%m-%d}" if self._read else ""}
         policies, is_first = policies_of(self.chosen), today not in days
         result = night(self.context, policies, self.chosen, intake, keeps_unchanged=is_first)
-        self.following.end()
+        self.following.end(is_listed_again=result.is_listed_again)
         self._is_begun = True
         self._day, self._summary = today, result.summary
         self.cluster_id = result.summary.cluster_id
-        self._look_at_published()
+        # The run of another process since is not known here, so the next look has to see it.
+        self._read, self._version = result.read, None
         if result.is_kept:
             self._tell_changes(news, known)
             forms = report_formats(self.chosen["report_formats"])
@@ -130,6 +129,12 @@ class WatchWork:
                 if self.context.verbose:
                     tell(f"wrote {path}")
         return result.is_kept
+
+    def _intake(self, news: News) -> Intake:
+        """Return what a run reads: the end of a log, or all of the sources."""
+        if news.tail is None:
+            return self.following.begin(lambda: intake_of(self.chosen))
+        return replace(intake_of(self.chosen), listings=(), tail=news.tail)
 
     def alert(self) -> bool:
         """See ``Work.alert``."""
