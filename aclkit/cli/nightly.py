@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import as_file, files
@@ -52,7 +53,7 @@ from aclkit.cli.settings_options import (
     reading_of,
     settings_options,
 )
-from aclkit.errors import UsageError
+from aclkit.errors import AclkitError, UsageError
 from aclkit.model.broker_settings import resolve
 from aclkit.model.findings import NEVER
 from aclkit.model.principal import parse_super_users
@@ -175,7 +176,8 @@ def run(context: Context, /, **chosen: Any) -> None:  # noqa: ANN401 -- the opti
     rebuild = rebuild_of(chosen)
     with telling_failures(context.cluster, delivery):
         if delivery is not None:
-            delivery.begin(context.cluster)
+            with suppress(AclkitError, OSError):  # the alert after the run meets it, and reports it
+                delivery.begin(context.cluster)
         result = night(context, policies, chosen, intake_of(chosen), rebuild=rebuild)
     # A reader who has seen enough of the page keeps no report from being written.
     if is_terminal():

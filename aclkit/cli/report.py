@@ -131,19 +131,17 @@ def alert(context: Context, /, *, dry_run: bool, **chosen: Any) -> None:  # noqa
         )
     delivery = delivery_of(context, chosen)
     if delivery is None or not delivery.send_new(newest):
-        tell(_NOTHING.format(chosen["alert_on"]))
+        tell("No alert was sent: nothing new matches --alert-on.")
 
 
 def _show(context: Context, summary: NightlySummary, chosen: dict[str, Any]) -> None:
     """Print the message that would be sent; without a webhook that to a new receiver."""
-    delivery, least = delivery_of(context, chosen), chosen["alert_on"]
-    told = alert_since(summary, None, Moved(), least)
-    if delivery is not None:
+    delivery = delivery_of(context, chosen)
+    if delivery is None:
+        told = alert_since(summary, None, Moved(), chosen["alert_on"])
+    else:
         told = delivery.peek(summary)
     if told is None:
-        tell(_NOTHING.format(least))
+        tell("No alert would be sent: nothing new matches --alert-on.")
     else:
         click.echo(json.dumps(render_alert(told, chosen["alert_style"]), indent=2))
-
-
-_NOTHING: Final = "No alert: nothing that matches --alert-on {} is new since the last alert."

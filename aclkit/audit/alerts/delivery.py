@@ -75,14 +75,16 @@ class Delivery:
         cluster = clusters[0] if cluster is None and len(clusters) == 1 else cluster
         if cluster not in clusters:
             return
-        with alerted_file(self.place, self.lock_timeout) as file:
-            known = self._known(file, cluster, noted)
-            head = published_head(self.place, cluster)
-            if known is None and head is not None:
-                known = Alerted(run_id=head[0], offset=head[1])
-                self._remember(file, cluster, known)
-            if known is not None:
-                self.told[cluster] = known
+        known, _, _ = self._read(AlertedFile(self.place), cluster)
+        if known is None:
+            with alerted_file(self.place, self.lock_timeout) as file:
+                known = self._known(file, cluster, noted)
+                head = published_head(self.place, cluster)
+                if known is None and head is not None:
+                    known = Alerted(run_id=head[0], offset=head[1])
+                    self._remember(file, cluster, known)
+        if known is not None:
+            self.told[cluster] = known
 
     def send_new(self, newest: Callable[[], NightlySummary]) -> bool:
         """Alert what is new to the receiver; return whether there was anything.
