@@ -151,9 +151,10 @@ def run(context: Context, /, **chosen: Any) -> None:  # noqa: ANN401 -- the opti
 
     A run reads the ACLs, computes every decision, compares them with the previous run, and reports
     findings. Readers see the result only after the run has ended. If the log has nothing new, the
-    run ends quickly. The exit code is 1 if a finding with the severity of --fail-on is new, an
-    acceptance has expired or a policy fails. Data and environment errors have higher exit codes.
-    All written files are listed on stderr.
+    run ends quickly. The exit code is 1 if a finding with the severity of --fail-on is not in the
+    baseline and not accepted, an acceptance has expired or a policy fails. Data and environment
+    errors have higher exit codes. All written files are listed on stderr. An alert has what is new
+    since the last alert to the same webhook at the same --alert-on.
 
     --desired compares the ACLs with the files in which you keep them: see aclkit desired show.
 

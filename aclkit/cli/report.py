@@ -111,10 +111,12 @@ def alert(context: Context, /, *, dry_run: bool, **chosen: Any) -> None:  # noqa
       aclkit alert --alert-webhook-file webhook.url --alert-on medium
 
     The address is a secret: aclkit reads it from the file or from ACLKIT_ALERT_WEBHOOK, and never
-    prints it. ACLKIT_ALERT_TOKEN is sent as a bearer token. Failed policies, missing decisions and
-    an incomplete run always send an alert, unless --alert-on is never. With --baseline or --mutes,
-    known and accepted findings send none, and expired acceptances do. aclkit retries a busy server,
-    with growing pauses; if all attempts fail, the exit code is 4.
+    prints it. ACLKIT_ALERT_TOKEN is sent as a bearer token. An alert has what is new since the last
+    alert of run, alert or watch to the same address at the same --alert-on; the warehouse keeps
+    that. Missing decisions and an incomplete run send one too. With --baseline or --mutes, findings
+    that are in the baseline or accepted send none, and expired acceptances do. aclkit retries a
+    busy server, with growing pauses; if all attempts fail, the exit code is 4, and the next alert
+    has it all.
     """
     judge = judge_of(chosen)
 
