@@ -93,7 +93,8 @@ def audit(
     shown, with --kind all of that kind; the other formats have every finding with its fix and
     evidence. first_seen is the log time of the newest ACL of a finding, or the start of the first
     run that reported it. The exit code is 1 if a listed finding has the severity of --fail-on or
-    higher. With --baseline or --mutes, only new findings and expired acceptances count.
+    higher. With --baseline or --mutes, only findings that are not in the baseline and not accepted
+    count, and expired acceptances.
     """
     context: Context = ctx.ensure_object(Context)
     if ctx.invoked_subcommand is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import as_file, files
@@ -15,13 +16,12 @@ import click
 
 from aclkit.answer.document import Command, Facts, Heading, Part
 from aclkit.answer.text import lay_out
-from aclkit.audit.alerts.alerts import alert_of, is_alarming
-from aclkit.audit.alerts.webhook import send_alert
 from aclkit.audit.findings.audit_input import BROAD_SHARE
 from aclkit.audit.reports.gather import gather
 from aclkit.audit.reports.render import FORMATS, HTML, write_reports
 from aclkit.audit.reports.summary_page import short_parts
 from aclkit.audit.reports.words import severities
+from aclkit.cli.alerting import alert_options, delivery_of, telling_failures
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.by_whom_options import automation_of, by_whom_options, controller_log
@@ -32,6 +32,7 @@ from aclkit.cli.lease_options import lease_options, leases_chosen
 from aclkit.cli.materialize import deciding_options
 from aclkit.cli.options import (
     FiniteRange,
+    flag,
     inventory_options,
     lock_timeout_option,
     option,
@@ -43,7 +44,7 @@ from aclkit.cli.options import (
 )
 from aclkit.cli.output import is_terminal, tell, write_lines
 from aclkit.cli.replay import asked, intake_of
-from aclkit.cli.report import EVERY, alert_options, telling_failures, webhook_of
+from aclkit.cli.report import EVERY
 from aclkit.cli.session import late_session
 from aclkit.cli.settings_options import (
     builder_of,
@@ -52,13 +53,14 @@ from aclkit.cli.settings_options import (
     reading_of,
     settings_options,
 )
-from aclkit.errors import UsageError
+from aclkit.errors import AclkitError, UsageError
 from aclkit.model.broker_settings import resolve
 from aclkit.model.findings import NEVER
 from aclkit.model.principal import parse_super_users
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import AskedReading, BrokerSettings
 from aclkit.model.semantics_words import asked_words
+from aclkit.nightly.newest import newest_summary
 from aclkit.nightly.nightly_run import NightlyOptions, NightlyResult, run_nightly
 from aclkit.nightly.policies import Policies
 from aclkit.pipeline.explain.decided import MaterializeOptions
@@ -99,7 +101,7 @@ run_options = together(
     inventory_options,
     principal_options,
     settings_options,
-    fail_on_option("Exit with code 1 on new findings of this severity or higher."),
+    fail_on_option("Exit with code 1 on findings of this severity or higher."),
     option(
         "--broad-share",
         type=FiniteRange(0, 1),
@@ -133,6 +135,7 @@ run_options = together(
 
 @command("run")
 @run_options
+@flag("--fail-on-new", "Of findings, count only those that the last published run did not have.")
 @rebuild_options
 @lock_timeout_option
 @click.pass_obj
@@ -148,9 +151,10 @@ def run(context: Context, /, **chosen: Any) -> None:  # noqa: ANN401 -- the opti
 
     A run reads the ACLs, computes every decision, compares them with the previous run, and reports
     findings. Readers see the result only after the run has ended. If the log has nothing new, the
-    run ends quickly. The exit code is 1 if a finding with the severity of --fail-on is new, an
-    acceptance has expired or a policy fails. Data and environment errors have higher exit codes.
-    All written files are listed on stderr.
+    run ends quickly. The exit code is 1 if a finding with the severity of --fail-on is not in the
+    baseline and not accepted, an acceptance has expired or a policy fails. Data and environment
+    errors have higher exit codes. All written files are listed on stderr. An alert has what is new
+    since the last alert to the same webhook at the same --alert-on.
 
     --desired compares the ACLs with the files in which you keep them: see aclkit desired show.
 
@@ -168,10 +172,13 @@ def run(context: Context, /, **chosen: Any) -> None:  # noqa: ANN401 -- the opti
     """
     warehouse = context.require_warehouse()
     forms = report_formats(chosen["report_formats"])
-    policies = policies_of(chosen)
-    webhook = webhook_of(chosen)
+    policies = replace(policies_of(chosen), only_new=chosen["fail_on_new"])
+    delivery = delivery_of(context, chosen)
     rebuild = rebuild_of(chosen)
-    with telling_failures(context.cluster, webhook, chosen["alert_on"]):
+    with telling_failures(context.cluster, delivery):
+        if delivery is not None:
+            with suppress(AclkitError, OSError):  # the alert after the run meets it, and reports it
+                delivery.begin(context.cluster)
         result = night(context, policies, chosen, intake_of(chosen), rebuild=rebuild)
     # A reader who has seen enough of the page keeps no report from being written.
     if is_terminal():
@@ -180,9 +187,25 @@ def run(context: Context, /, **chosen: Any) -> None:  # noqa: ANN401 -- the opti
         write_lines([result.page], sys.stdout)
     for path in write_files(warehouse, result, forms, chosen):
         tell(f"wrote {path}")
-    if webhook is not None and is_alarming(result.summary, chosen["alert_on"]):
-        send_alert(alert_of(result.summary), webhook)
+    if chosen["baseline"] is None and result.summary.findings:
+        tell(_no_baseline(context, warehouse))
+    if delivery is not None:
+        place, found = delivery.place, result.summary
+        delivery.send_new(lambda: newest_summary(place, found.cluster_id, lambda: policies, found))
     sys.exit(result.exit_code)
+
+
+def _no_baseline(context: Context, warehouse: str) -> str:
+    """Write how to make a baseline."""
+    which = [] if context.cluster is None else ["--cluster", context.cluster]
+    words = ["aclkit", "--warehouse", warehouse, *which, "audit", "--write-baseline", _BASELINE]
+    return (
+        f"No baseline was passed, so no finding is in it. To write one: {shlex.join(words)}; then "
+        f"pass --baseline {_BASELINE}."
+    )
+
+
+_BASELINE: Final = "baseline.json"
 
 
 def night(

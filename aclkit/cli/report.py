@@ -4,94 +4,28 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
 
 import click
 
-from aclkit.audit.alerts.alerts import (
-    ALWAYS,
-    STYLES,
-    alert_of,
-    alert_of_failure,
-    is_alarming,
-    render_alert,
-)
-from aclkit.audit.alerts.webhook import ADDRESS_VARIABLE, Webhook, find_webhook, send_alert
+from aclkit.audit.alerts.alerts import render_alert
+from aclkit.audit.alerts.since import Moved, alert_since
+from aclkit.audit.alerts.webhook import ADDRESS_VARIABLE
 from aclkit.audit.findings.baseline import classify
+from aclkit.audit.reports.data import NightlySummary
 from aclkit.audit.reports.gather import Judge, gather, read_summary
 from aclkit.audit.reports.render import FORMATS, HTML, PROMETHEUS, render, write_reports
+from aclkit.cli.alerting import alert_options, delivery_of, webhook_of
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
-from aclkit.cli.options import option, timeout_option, together
-from aclkit.cli.output import tell, tell_error, write_lines
-from aclkit.errors import AclkitError, SurroundingsError, UsageError
-from aclkit.model.findings import NEVER, SEVERITIES
+from aclkit.cli.output import tell, write_lines
+from aclkit.errors import UsageError
 from aclkit.runtime.atomic_file import write_atomically
 
-alert_options = together(
-    option(
-        "--alert-webhook-file",
-        metavar="FILE",
-        help=f"File with the address of the webhook. Default: {ADDRESS_VARIABLE}.",
-    ),
-    option(
-        "--alert-style",
-        type=click.Choice(STYLES),
-        default="json",
-        help="Message format: aclkit's own JSON, or Slack's.",
-    ),
-    option(
-        "--alert-on",
-        type=click.Choice([*SEVERITIES, ALWAYS, NEVER]),
-        default="high",
-        help="Send an alert for findings of this severity or higher.",
-    ),
-    timeout_option("Time limit per attempt.", 10.0, most=3_600, name="--alert-timeout"),
-    option(
-        "--alert-retries",
-        type=click.IntRange(min=0, max=10),
-        default=3,
-        metavar="N",
-        help="Number of retries.",
-    ),
-)
-"""Options of whatever sends an alert; ``webhook_of`` reads them."""
-
 EVERY: Final = "all"
-
-
-def webhook_of(chosen: dict[str, Any]) -> Webhook | None:
-    """Return where the options of ``alert_options`` send an alert; None is nowhere."""
-    return find_webhook(
-        chosen["alert_webhook_file"],
-        style=chosen["alert_style"],
-        timeout=chosen["alert_timeout"],
-        retries=chosen["alert_retries"],
-    )
-
-
-@contextmanager
-def telling_failures(
-    cluster_id: str | None, webhook: Webhook | None, alert_on: str
-) -> Iterator[None]:
-    """Send an alert about an error that ends a run; if that fails too, both are reported."""
-    try:
-        yield
-    except (AclkitError, OSError) as error:
-        if webhook is None or alert_on == NEVER:
-            raise
-        told = error if isinstance(error, AclkitError) else SurroundingsError(str(error))
-        try:
-            send_alert(alert_of_failure(cluster_id, told), webhook)
-        except SurroundingsError:
-            tell_error(told)
-            raise
-        raise
 
 
 def judge_of(chosen: dict[str, Any]) -> Judge | None:
@@ -177,24 +111,39 @@ def alert(context: Context, /, *, dry_run: bool, **chosen: Any) -> None:  # noqa
       aclkit alert --alert-webhook-file webhook.url --alert-on medium
 
     The address is a secret: aclkit reads it from the file or from ACLKIT_ALERT_WEBHOOK, and never
-    prints it. ACLKIT_ALERT_TOKEN is sent as a bearer token. Failed policies, missing decisions and
-    an incomplete run always send an alert, unless --alert-on is never. With --baseline or --mutes,
-    known and accepted findings send none, and expired acceptances do. aclkit retries a busy server,
-    with growing pauses; if all attempts fail, the exit code is 4.
+    prints it. ACLKIT_ALERT_TOKEN is sent as a bearer token. An alert has what is new since the last
+    alert of run, alert or watch to the same address at the same --alert-on; the warehouse keeps
+    that. Missing decisions and an incomplete run send one too. With --baseline or --mutes, findings
+    that are in the baseline or accepted send none, and expired acceptances do. aclkit retries a
+    busy server, with growing pauses; if all attempts fail, the exit code is 4, and the next alert
+    has it all.
     """
     judge = judge_of(chosen)
-    with context.open() as opened:
-        summary = read_summary(opened.tables, opened.run, judge)
-    told = alert_of(summary)
+
+    def newest() -> NightlySummary:
+        with context.open() as opened:
+            return read_summary(opened.tables, opened.run, judge)
+
     if dry_run:
-        click.echo(json.dumps(render_alert(told, chosen["alert_style"]), indent=2))
+        _show(context, newest(), chosen)
         return
-    webhook = webhook_of(chosen)
-    if webhook is None:
+    if webhook_of(chosen) is None:
         raise UsageError(
             f"No webhook given. Pass --alert-webhook-file FILE, or set {ADDRESS_VARIABLE}."
         )
-    if not is_alarming(summary, chosen["alert_on"]):
-        tell("No alert was sent: nothing matches --alert-on.")
-        return
-    send_alert(told, webhook)
+    delivery = delivery_of(context, chosen)
+    if delivery is None or not delivery.send_new(newest):
+        tell("No alert was sent: nothing new matches --alert-on.")
+
+
+def _show(context: Context, summary: NightlySummary, chosen: dict[str, Any]) -> None:
+    """Print the message that would be sent; without a webhook that to a new receiver."""
+    delivery = delivery_of(context, chosen)
+    if delivery is None:
+        told = alert_since(summary, None, Moved(), chosen["alert_on"])
+    else:
+        told = delivery.peek(summary)
+    if told is None:
+        tell("No alert would be sent: nothing new matches --alert-on.")
+    else:
+        click.echo(json.dumps(render_alert(told, chosen["alert_style"]), indent=2))

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import click
 
+from aclkit.cli.alerting import delivery_of
 from aclkit.cli.context import Context
 from aclkit.cli.help import command
 from aclkit.cli.nightly import policies_of, report_formats, run_options
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.output import tell
 from aclkit.cli.replay import intake_of
-from aclkit.cli.report import webhook_of
 from aclkit.cli.watch_work import WatchWork, option_files, require_only_watcher
 from aclkit.errors import UsageError
 from aclkit.nightly.watch_health import health, watch_metrics
@@ -75,7 +75,7 @@ def watch(context: Context, /, **chosen: object) -> None:
     work = WatchWork(
         context=context,
         chosen=options,
-        webhook=webhook_of(options),
+        delivery=delivery_of(context, options),
         following=Following(intake_of(options), option_files(options)),
         wants_report=listen is not None,
     )

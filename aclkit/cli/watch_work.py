@@ -12,21 +12,11 @@ from functools import cached_property
 from typing import Any, Final
 
 import aclkit
-from aclkit.audit.alerts.alerts import Alert
-from aclkit.audit.alerts.since import (
-    Alerted,
-    Moved,
-    alert_of_return,
-    alert_of_silence,
-    alert_since,
-    alerted_by,
-    read_alerted,
-)
-from aclkit.audit.alerts.webhook import Webhook, send_alert
+from aclkit.audit.alerts.delivery import Delivery, moved_since
+from aclkit.audit.alerts.since import Moved
 from aclkit.audit.reports.as_prometheus import render_prometheus
 from aclkit.audit.reports.data import NightlySummary, RunReport
-from aclkit.audit.reports.gather import gather, read_summary
-from aclkit.audit.reports.gather_past import read_moved
+from aclkit.audit.reports.gather import gather
 from aclkit.audit.reports.words import iso, verdict
 from aclkit.cli.context import Context
 from aclkit.cli.nightly import night, policies_of, report_formats, write_files
@@ -34,16 +24,16 @@ from aclkit.cli.output import tell, write_lines
 from aclkit.cli.replay import intake_of
 from aclkit.errors import AclkitError, SurroundingsError
 from aclkit.model.acl_words import acl_words
-from aclkit.model.findings import NEVER
 from aclkit.model.visible import visible
-from aclkit.nightly.policies import conclude
+from aclkit.nightly.newest import newest_summary
 from aclkit.pipeline.replay.following import Following, News
+from aclkit.pipeline.replay.intake import Intake
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
 from aclkit.warehouse.location import Location
-from aclkit.warehouse.published import Published, deciding_run, open_warehouse, reading_run
+from aclkit.warehouse.published import Published, open_warehouse, reading_run
 from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.watch_state import ALERTED, CHECKED, read_state, write_state
+from aclkit.warehouse.watch_state import CHECKED, read_state, write_state
 
 
 @dataclass(kw_only=True)
@@ -53,7 +43,7 @@ class WatchWork:
     Attributes:
         context: names the warehouse and the cluster.
         chosen: the options of ``run`` and ``alert``.
-        webhook: where alerts go; None is nowhere.
+        delivery: sends alerts; None where nothing is sent.
         following: the sources.
         say: takes a line about what changed, or was checked.
         wants_report: metrics of the newest run are asked for.
@@ -62,7 +52,7 @@ class WatchWork:
 
     context: Context
     chosen: dict[str, Any]
-    webhook: Webhook | None
+    delivery: Delivery | None
     following: Following
     say: Callable[[str], None] = field(default=lambda line: write_lines([line], sys.stdout))
     wants_report: bool = False
@@ -86,11 +76,6 @@ class WatchWork:
         """What was noted of each cluster; no other process writes it meanwhile."""
         return dict(read_state(self.place, CHECKED))
 
-    @cached_property
-    def _told(self) -> dict[str, Mapping[str, Any]]:
-        """What was alerted of each cluster; no other process writes it meanwhile."""
-        return dict(read_state(self.place, ALERTED))
-
     def look(self, now: datetime) -> News | None:
         """See ``Work.look``: the whole sources once a day, and where another run has come."""
         self._now = now
@@ -110,19 +95,18 @@ class WatchWork:
 
     def run(self, news: News) -> bool:
         """See ``Work.run``; the first run of a day is kept even if it changes nothing."""
-        intake = intake_of(self.chosen)
-        if news.tail is not None:
-            intake = replace(intake, items=(), tail=news.tail)
-        self.following.begin(news)
+        self._begin_alerts()
+        intake = self._intake(news)
         today, known = f"{self._now:%Y-%m-%d}", self._summary
         days = {self._day, f"{self._read.began:%Y-%m-%d}" if self._read else ""}
         policies, is_first = policies_of(self.chosen), today not in days
         result = night(self.context, policies, self.chosen, intake, keeps_unchanged=is_first)
-        self.following.end()
+        self.following.end(is_listed_again=result.is_listed_again)
         self._is_begun = True
         self._day, self._summary = today, result.summary
         self.cluster_id = result.summary.cluster_id
-        self._look_at_published()
+        # The run of another process since is not known here, so the next look has to see it.
+        self._read, self._version = result.read, None
         if result.is_kept:
             self._tell_changes(news, known)
             forms = report_formats(self.chosen["report_formats"])
@@ -131,22 +115,25 @@ class WatchWork:
                     tell(f"wrote {path}")
         return result.is_kept
 
+    def _intake(self, news: News) -> Intake:
+        """Return what a run reads: the end of a log, or all of the sources."""
+        if news.tail is None:
+            return self.following.begin(lambda: intake_of(self.chosen))
+        return replace(intake_of(self.chosen), listings=(), tail=news.tail)
+
+    def _begin_alerts(self) -> None:
+        """Note from where on changes are news, before the first run that may publish some."""
+        if self.delivery is not None and self.cluster_id is not None:
+            noted = self._checks.get(self.cluster_id, {}).get("alerted")
+            self.delivery.begin(self.cluster_id, noted)
+
     def alert(self) -> bool:
         """See ``Work.alert``."""
-        if self.webhook is None or self.cluster_id is None:
+        if self.delivery is None or self.cluster_id is None:
             return False
-        if self._summary is None:
-            self._summary = self._read_summary()
-        known, least = self._alerted(), self.chosen["alert_on"]
-        now = alerted_by(self._summary, least)
-        if known is not None and replace(now, failing=known.failing) == known:
+        if self.delivery.knows(self._newest()):
             return False
-        moved = Moved() if known is None else self._moved(known.offset)
-        told = alert_since(self._summary, known, moved, least)
-        if told is not None:
-            send_alert(told, self.webhook)
-        self._remember(replace(now, failing=known.failing if known else ""))
-        return told is not None
+        return self.delivery.send_new(self._read_newest)
 
     def note(self, now: datetime) -> None:
         """See ``Work.note``."""
@@ -161,6 +148,8 @@ class WatchWork:
             "options": self._options(),
             "source": self.following.state(),
         }
+        if self.delivery is not None and (noted := self.delivery.note(self.cluster_id)):
+            said["alerted"] = noted
         self._gather()
         self._checks[self.cluster_id] = said
         write_state(self.place, CHECKED, self._checks)
@@ -169,20 +158,13 @@ class WatchWork:
 
     def tell_silence(self, error: AclkitError, polls: int, since: datetime) -> None:
         """See ``Work.tell_silence``."""
-        known = self._alerted() or Alerted()
-        if known.failing or not self._sends():
-            return
-        self._send(alert_of_silence(self._name(), error, polls, iso(since)))
-        self._remember(replace(known, failing=iso(since)))
+        if self.delivery is not None:
+            self.delivery.tell_silence(self._name(), error, polls, since)
 
     def tell_return(self) -> None:
         """See ``Work.tell_return``."""
-        # The first failures may be those of a cluster whose id no source has told yet.
-        for name in dict.fromkeys((self._name() or "", "")):
-            known = read_alerted(self._told.get(name, {}))
-            if known is not None and known.failing and self._sends():
-                self._send(alert_of_return(self._name(), known.failing))
-                self._remember(replace(known, failing=""), name)
+        if self.delivery is not None:
+            self.delivery.tell_return(self._name())
 
     def _begin(self) -> News | None:
         """Go on from an earlier watcher; where that is not possible, a run has to read all."""
@@ -216,34 +198,19 @@ class WatchWork:
             return wanted if wanted in published.clusters else None
         return published.clusters[0] if len(published.clusters) == 1 else None
 
-    def _read_summary(self) -> NightlySummary:
-        """Read what the newest run that decided has found, judged as a run would judge it."""
-        with open_tables(self.place.text) as (published, tables):
-            found = read_summary(tables, deciding_run(published, self.cluster_id or ""))
-        return conclude(found, 0, policies_of(self.chosen), published)
+    def _newest(self) -> NightlySummary:
+        """Return what the newest run has found that this watcher knows of."""
+        return self._summary or self._read_newest()
 
-    def _moved(self, since: int) -> Moved:
-        with open_tables(self.place.text, _HISTORY) as (published, tables):
-            run = deciding_run(published, self.cluster_id or "")
-            added, removed = read_moved(tables, run, since)
-        return Moved(added=added, removed=removed)
-
-    def _alerted(self) -> Alerted | None:
-        return read_alerted(self._told.get(self._name() or "", {}))
-
-    def _remember(self, told: Alerted, name: str | None = None) -> None:
-        self._told[self._name() or "" if name is None else name] = told.write()
-        write_state(self.place, ALERTED, self._told)
+    def _read_newest(self) -> NightlySummary:
+        """Return what the newest run that decided has found, judged as a run would judge it."""
+        self._summary = newest_summary(
+            self.place, self.cluster_id or "", lambda: policies_of(self.chosen), self._summary
+        )
+        return self._summary
 
     def _name(self) -> str | None:
         return self.cluster_id or self.context.cluster
-
-    def _sends(self) -> bool:
-        return self.webhook is not None and self.chosen["alert_on"] != NEVER
-
-    def _send(self, alert: Alert) -> None:
-        if self.webhook is not None:
-            send_alert(alert, self.webhook)
 
     def _options(self) -> str:
         """Return a digest of the options that decide what a run does."""
@@ -259,7 +226,7 @@ class WatchWork:
         said = verdict(replace(summary, exit_code=None))
         lines = [f"{said} ({news.why}; offset {summary.head_offset})"]
         if known is not None:
-            moved = self._moved(known.head_offset)
+            moved = moved_since(self.place, summary.cluster_id, known.head_offset)
             lines = [*_change_lines(moved, known, summary), *lines]
         time = _time(self._now)
         for line in lines:
@@ -269,11 +236,10 @@ class WatchWork:
         """Read what metrics show of the newest run: who asks for them waits for no table."""
         if not self.wants_report:
             return
-        if self._summary is None:
-            self._summary = self._read_summary()
-        if self.report is None or self.report.summary is not self._summary:
+        summary = self._newest()
+        if self.report is None or self.report.summary is not summary:
             with open_tables(self.place.text) as (published, tables):
-                self.report = gather(tables, published, self._summary, has_access=False)
+                self.report = gather(tables, published, summary, has_access=False)
 
     def metrics(self, now: float) -> str:
         """Return the numbers of the newest run in Prometheus' text format; none before it."""
@@ -338,6 +304,5 @@ _FILES: Final = (
 )  # fmt: skip
 _OTHER: Final = ("alert", "listen", "interval", "lock_timeout", "report")
 """How options begin that decide nothing."""
-_HISTORY: Final[Mapping[str, Mapping[str, str]]] = {"acl_history": {}}
 _MOST_LINES: Final = 20
 _MARGIN: Final = 5.0

@@ -46,8 +46,8 @@ from aclkit.questions.by_whom.command import ByWhomOptions, find_by_whom
 from aclkit.questions.by_whom.tables import has_read_logs, read_certain
 from aclkit.questions.query.acl_ends import ACL_LEASE, read_known_ends, write_ends
 from aclkit.runtime.progress import step
-from aclkit.warehouse.job_run import RunSettings
-from aclkit.warehouse.published import deciding_run
+from aclkit.warehouse.job_run import PublishedRun, RunSettings
+from aclkit.warehouse.published import deciding_run, reading_run
 from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.run import Run, findings_before, publish
 
@@ -100,6 +100,8 @@ class NightlyResult:
         page: its Markdown.
         exit_code: the highest of all.
         is_kept: it was published; otherwise it changed nothing and left nothing.
+        is_listed_again: see ``ReplayResult``.
+        read: the newest run that read the sources when this one ended, its lock still held.
     """
 
     findings: tuple[Finding, ...]
@@ -107,6 +109,8 @@ class NightlyResult:
     page: str
     exit_code: int
     is_kept: bool = True
+    is_listed_again: bool = False
+    read: PublishedRun | None = None
 
 
 def _begin_deciding(run: Run, options: NightlyOptions) -> Scope:
@@ -197,6 +201,8 @@ def _end_night(
         page=render_summary(summary),
         exit_code=summary.exit_code or 0,
         is_kept=is_kept,
+        is_listed_again=replayed.is_listed_again,
+        read=reading_run(published, run.cluster_id),
     )
 
 

@@ -12,10 +12,10 @@ from datetime import date
 
 import duckdb
 
-from aclkit.audit.findings.baseline import Judged, Known, Mute, classify, fails
+from aclkit.audit.findings.baseline import Judged, Known, Mute, classify, failing
 from aclkit.audit.reports.data import AssertionOutcome, NightlySummary
-from aclkit.audit.reports.words import count_states, counted, ran_out_sentences
-from aclkit.model.findings import SEVERITIES, Finding, up_to
+from aclkit.audit.reports.words import ran_out_sentences, states_words
+from aclkit.model.findings import NEVER, SEVERITIES, Finding, up_to
 from aclkit.model.phrases import number_of
 from aclkit.questions.assertions.answer import example_words
 from aclkit.questions.assertions.check import check, deciding_acls
@@ -33,14 +33,17 @@ class Policies:
 
     Attributes:
         today: accepted findings stay accepted through their last day.
-        fail_on: the least severity of a new finding that makes the exit code 1, or ``never``.
-        baseline: fingerprint → what is known; without a baseline every finding is new.
+        fail_on: the least severity of a finding that makes the exit code 1, or ``never``; one in
+            the baseline, or accepted, does not.
+        only_new: nor does one that the previous published run had.
+        baseline: fingerprint → what is known; without a baseline no finding is in it.
         mutes: accepted findings, each until a day.
         assertions: what must hold.
     """
 
     today: date
     fail_on: str = "high"
+    only_new: bool = False
     baseline: Mapping[str, Known] = field(default_factory=dict)
     mutes: Sequence[Mute] = ()
     assertions: Sequence[Assertion] = ()
@@ -76,15 +79,48 @@ def conclude(
         with connect(published) as connection:
             run = deciding_run(published, summary.cluster_id)
             tested = _test(connection, run, policies.assertions)
-    has_failed = fails(judged, up_to(policies.fail_on)) or any(not t.passed for t in tested or ())
+    reasons = list(_reasons(judged, tested or (), policies, summary.known_before))
     if policies.has_states:
         summary = summary.with_states(judged)
+    reason = "; ".join(reasons) or (_good_words(policies) if summary.findings else "")
     return replace(
         summary,
         notes=(*summary.notes, *_notes(judged, policies)),
         assertions=None if tested is None else tuple(tested),
-        exit_code=max(code, FAILED_EXIT if has_failed else 0),
+        exit_code=max(code, FAILED_EXIT if reasons else 0),
+        exit_reason="" if code > FAILED_EXIT else reason,
     )
+
+
+def _reasons(
+    judged: Iterable[Judged],
+    tested: Iterable[AssertionOutcome],
+    policies: Policies,
+    before: frozenset[str] | None,
+) -> Iterator[str]:
+    """Yield in words why a run fails; nothing where it does not."""
+    counted = failing(judged, up_to(policies.fail_on))
+    late = [each for each in counted if each.is_expired]
+    missing = [each for each in counted if not each.is_expired]
+    if policies.only_new:
+        missing = [each for each in missing if each.fingerprint not in (before or ())]
+    if missing:
+        kind = "new finding" if policies.only_new else "finding"
+        number = number_of(len(missing), kind)
+        yield f"{number} {'is' if len(missing) == 1 else 'are'} not in the baseline"
+    if late:
+        yield number_of(len(late), "acceptance has expired", "acceptances have expired")
+    broken = sum(not each.passed for each in tested)
+    if broken:
+        yield number_of(broken, "policy does not hold", "policies do not hold")
+
+
+def _good_words(policies: Policies) -> str:
+    """Write why findings fail no run."""
+    if policies.fail_on == NEVER:
+        return "--fail-on is never"
+    kind = "new finding" if policies.only_new else "finding"
+    return f"no {kind} that reaches --fail-on is outside the baseline"
 
 
 def _test(
@@ -117,5 +153,5 @@ def _message(outcome: Outcome) -> str:
 def _notes(judged: Sequence[Judged], policies: Policies) -> Iterator[str]:
     """Count the states, and name mutes that have run out."""
     if policies.has_states:
-        yield f"Findings compared with the baseline: {counted(count_states(judged)) or 'none'}."
+        yield f"Findings compared with the baseline: {states_words(judged) or 'none'}."
     yield from ran_out_sentences(judged)

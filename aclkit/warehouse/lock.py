@@ -1,4 +1,4 @@
-"""One run per warehouse at a time: an flock on a local warehouse."""
+"""One run per warehouse at a time, one watcher, one alert: flocks on a local warehouse."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from aclkit.runtime.signals import pause
 
 LOCK_NAME = ".aclkit.lock"
 WATCH_LOCK_NAME: Final = ".aclkit.watch.lock"
+ALERT_LOCK_NAME: Final = ".aclkit.alert.lock"
 log = logging.getLogger(__name__)
 _A_TABLE: Final = "job_run"
 """The table that every warehouse has; new files are readable for the same users."""
@@ -46,12 +47,10 @@ def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[Callable[
             with _plain_errors(warehouse):
                 require_writable(folder)
                 require_room(warehouse)
-            _wait(handle, warehouse, timeout_seconds)
+            _wait(handle, "run", f"holds the lock of {warehouse}", timeout_seconds)
             try:
                 with _plain_errors(warehouse):
-                    handle.truncate(0)
-                    # Past the buffer, which would fail once more when the file is closed.
-                    os.write(handle.fileno(), f"{os.getpid()}\n".encode())
+                    _sign(handle)
                 yield lambda: _require_same_file(handle, folder / LOCK_NAME)
             finally:
                 # Not left to the closing: a JVM that lives on holds the file open.
@@ -78,8 +77,25 @@ def only_watcher(warehouse: str) -> Iterator[None]:
                 "it first, or let it do the work."
             )
         with _plain_errors(warehouse):
-            handle.truncate(0)
-            os.write(handle.fileno(), f"{os.getpid()}\n".encode())
+            _sign(handle)
+        yield
+
+
+@contextmanager
+def alert_lock(warehouse: str, timeout_seconds: float) -> Iterator[None]:
+    """Be the one process that sends alerts about a warehouse, which must exist.
+
+    Raises:
+        SurroundingsError: the folder cannot be written, or another process still sends after
+            ``timeout_seconds``.
+    """
+    folder = Path(warehouse)
+    with writing_like(folder / _A_TABLE), _plain_errors(warehouse):
+        handle = (folder / ALERT_LOCK_NAME).open("a+")
+    with handle:
+        _wait(handle, "command", f"sends an alert about {warehouse}", timeout_seconds)
+        with _plain_errors(warehouse):
+            _sign(handle)
         yield
 
 
@@ -122,7 +138,15 @@ def _require_same_file(handle: IO[str], path: Path) -> None:
         )
 
 
-def _wait(handle: IO[str], warehouse: str, timeout_seconds: float) -> None:
+def _sign(handle: IO[str]) -> None:
+    """Note in a lock's file which process holds it."""
+    handle.truncate(0)
+    # Past the buffer, which would fail once more when the file is closed.
+    os.write(handle.fileno(), f"{os.getpid()}\n".encode())
+
+
+def _wait(handle: IO[str], who: str, does: str, timeout_seconds: float) -> None:
+    """Wait for a lock that another one holds, which does something meanwhile."""
     deadline = Deadline(timeout_seconds)
     is_told = False
     while not _take(handle):
@@ -130,11 +154,11 @@ def _wait(handle: IO[str], warehouse: str, timeout_seconds: float) -> None:
         holder = handle.read().strip() or "unknown"
         if deadline.is_over:
             raise SurroundingsError(
-                f"Another run (process {holder}) holds the lock of {warehouse}. Waited "
-                f"{timeout_seconds:g} s. Let it end, or wait longer with --lock-timeout."
+                f"Another {who} (process {holder}) {does}. Waited {timeout_seconds:g} s. Let it "
+                "end, or wait longer with --lock-timeout."
             )
         if not is_told:
-            log.info("Waiting for another run (process %s) to end …", holder)
+            log.info("Waiting for another %s (process %s) to end …", who, holder)
             is_told = True
         pause(0.2)
 

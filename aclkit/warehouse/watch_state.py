@@ -1,9 +1,9 @@
-"""What a watcher knows of each cluster: two small files of JSON beside the tables of a warehouse.
+"""What a watcher knows of each cluster: a small file of JSON beside the tables of a warehouse.
 
 ``checked.json`` holds when sources were last found to hold nothing that the published run lacks;
-the age of an answer counts from then. ``alerted.json`` holds what the last alert has told. They
-are no tables: a look every few seconds would leave a version each. One watcher a warehouse writes
-them, whole or not at all, on a disk or in a bucket.
+the age of an answer counts from then. It is no table: a look every few seconds would leave a
+version each. One watcher a warehouse writes it, whole or not at all, on a disk or in a bucket. What
+receivers of alerts know is in a file next to it, see ``alerted_file``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from aclkit.warehouse.location import Location
 
 FOLDER: Final = "_aclkit"
 CHECKED: Final = "checked.json"
-ALERTED: Final = "alerted.json"
 
 State = Mapping[str, Mapping[str, Any]]
 """Cluster id → what is known of it."""
@@ -35,13 +34,22 @@ def read_state(place: Location, name: str) -> State:
     No question depends on it: an answer without it is as old as its run.
     """
     try:
-        found = json.loads(place.files.read(f"{FOLDER}/{name}"))
+        return parse_state(place.files.read(f"{FOLDER}/{name}"))
     except (OSError, ValueError, AclkitError):
         return {}
+
+
+def parse_state(content: bytes) -> State:
+    """Read the text of a file; what it says of each cluster is not looked at.
+
+    Raises:
+        ValueError: it is none that ``render_state`` writes.
+    """
+    found = json.loads(content)
     known = found.get("clusters") if isinstance(found, dict) else None
-    if not isinstance(known, dict):
-        return {}
-    return {key: value for key, value in known.items() if isinstance(value, dict)}
+    if not isinstance(known, dict) or not all(isinstance(each, dict) for each in known.values()):
+        raise ValueError("expected an object of clusters")
+    return known
 
 
 def write_state(place: Location, name: str, state: State) -> None:
@@ -50,7 +58,16 @@ def write_state(place: Location, name: str, state: State) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    text = json.dumps({"clusters": state}, sort_keys=True) + "\n"
+    write_beside(place, name, render_state(state))
+
+
+def render_state(state: State) -> str:
+    """Return the text of a file."""
+    return json.dumps({"clusters": state}, sort_keys=True) + "\n"
+
+
+def write_beside(place: Location, name: str, text: str) -> None:
+    """Write a file beside the tables, whole or not at all."""
     with nullcontext() if place.is_remote else writing_like(place.folder / JOB_RUN):
         if not place.is_remote:
             make_folder(place.folder / FOLDER)

@@ -132,7 +132,7 @@ def test_a_table_shows_states_only_where_they_can_differ(audit, tmp_path):
     audit("--write-baseline", str(file), code=0)
     result = audit("--baseline", str(file), code=0)
     assert result.stdout.splitlines()[:5] == [
-        "1 high and 1 low findings (2 known).",
+        "1 high and 1 low findings (2 in the baseline).",
         "",
         head,
         *(f"{row}  known" for row in rows),

@@ -119,7 +119,7 @@ def test_fail_on_is_about_junit(warehouse):
 
 def test_the_markdown_of_report_is_the_page_of_run_without_an_exit_code(warehouse):
     page = warehouse.run("report", "--format", "markdown").stdout
-    assert "**Action needed: 1 high finding. No access changed.**" in page
+    assert "**No new findings, 1 known. No access changed.**" in page
     assert "exit code" not in page.lower()
 
 
@@ -127,7 +127,8 @@ def test_a_run_hands_over_its_exit_code_and_its_assertions(warehouse, tmp_path):
     report = gathered(warehouse.published(), exit_code=1, assertions=(BROKEN, KEPT))
     paths = write_reports(report, tmp_path, ["markdown", "junit", "html"])
     page, junit, html = (Path(path).read_text() for path in paths)
-    verdict = "Action needed: 1 policy failed, 1 high finding. No access changed. Exit code 1."
+    wrong = "Action needed: 1 policy failed, no new findings, 1 known."
+    verdict = f"{wrong} No access changed. Exit code 1."
     assert f"**{verdict}**" in page
     assert "\n## Policies\n\n- FAILED: " in page
     assert "\n- passed: no guests (It holds.)\n" in page
@@ -159,7 +160,7 @@ def test_nothing_worth_an_alert_sends_none(warehouse, monkeypatch):
     with serving(200) as hook:
         monkeypatch.setenv("ACLKIT_ALERT_WEBHOOK", hook.address)
         told = warehouse.run("alert", "--alert-on", "never").stderr
-    assert told == "No alert was sent: nothing matches --alert-on.\n"
+    assert told == "No alert was sent: nothing new matches --alert-on.\n"
     assert hook.got == []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import pytest
@@ -47,13 +48,39 @@ def mute(until, subject):
     ],
     ids=["new", "never", "known", "muted", "run-out"],
 )
-def test_new_findings_and_mutes_that_ran_out_fail_a_night(policies, code):
+def test_findings_outside_the_baseline_and_mutes_that_ran_out_fail_a_night(policies, code):
     summary = conclude(night(found("a")), 0, Policies(today=TODAY, **policies), None)
     assert summary.exit_code == code
 
 
 def test_the_highest_exit_code_wins():
     assert conclude(night(found("a")), 3, Policies(today=TODAY), None).exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("before", "policies", "code", "reason"),
+    [
+        (None, {}, 1, "2 findings are not in the baseline"),
+        ("ab", {}, 1, "2 findings are not in the baseline"),
+        (None, {"only_new": True}, 1, "2 new findings are not in the baseline"),
+        ("a", {"only_new": True}, 1, "1 new finding is not in the baseline"),
+        (
+            "ab", {"only_new": True}, 0,
+            "no new finding that reaches --fail-on is outside the baseline",
+        ),
+        ("ab", {"fail_on": NEVER}, 0, "--fail-on is never"),
+        (
+            "ab", {"only_new": True, "mutes": [mute(date(2026, 11, 20), "a")]}, 1,
+            "1 acceptance has expired",
+        ),
+    ],
+)  # fmt: skip
+def test_the_exit_code_names_its_reason(before, policies, code, reason):
+    """New is what the previous published run did not have; the baseline is another matter."""
+    known = None if before is None else frozenset(found(each).fingerprint for each in before)
+    told = replace(night(found("a"), found("b")), known_before=known)
+    summary = conclude(told, 0, Policies(today=TODAY, **policies), None)
+    assert (summary.exit_code, summary.exit_reason) == (code, reason)
 
 
 def test_less_severe_findings_do_not_fail_a_night():
@@ -65,7 +92,8 @@ def test_muted_findings_are_counted_and_not_listed():
     policies = Policies(today=TODAY, mutes=[mute(TODAY, "a")])
     summary = conclude(night(found("a"), found("b")), 0, policies, None)
     assert [finding.subject for finding in summary.findings] == ["b"]
-    assert summary.notes == ("before", "Findings compared with the baseline: 1 new, 1 muted.")
+    compared = "Findings compared with the baseline: 1 not in the baseline, 1 muted."
+    assert summary.notes == ("before", compared)
     assert [(item.state, item.finding.subject) for item in summary.judged] == [
         ("muted", "a"), ("new", "b"),
     ]  # fmt: skip

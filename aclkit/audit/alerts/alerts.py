@@ -1,14 +1,7 @@
 """A summary of a run → an alert: its text, as generic JSON or in Slack's format. Pure.
 
-How the nightly run uses it, with ``aclkit/audit/alerts/webhook.py``::
-
-    webhook = find_webhook(webhook_file, style=style, timeout=timeout, retries=retries)
-    if webhook is not None and is_alarming(summary, alert_on):
-        send_alert(alert_of(summary), webhook)
-
-``find_webhook`` reads the address from a file or ``ACLKIT_ALERT_WEBHOOK`` and is None where there
-is neither. A run that ended with an error sends ``alert_of_failure(cluster_id, error)``.
-``send_alert`` raises a SurroundingsError (exit code 4) where the alert could not be delivered.
+What of a run a receiver does not know yet is in ``since``; who sends it and remembers that, in
+``delivery``. A run that ended with an error sends ``alert_of_failure(cluster_id, error)``.
 """
 
 from __future__ import annotations
@@ -19,9 +12,15 @@ from typing import Any, Final
 
 from aclkit.audit.findings.baseline import Judged, is_alarming_finding
 from aclkit.audit.reports.data import NightlySummary
-from aclkit.audit.reports.words import count_severities, count_states, iso, verdict
+from aclkit.audit.reports.words import (
+    STATE_WORDS,
+    count_severities,
+    count_states,
+    iso,
+    verdict,
+)
 from aclkit.errors import AclkitError
-from aclkit.model.findings import NEVER, SEVERITIES, Finding, sort_findings, up_to
+from aclkit.model.findings import SEVERITIES, Finding, sort_findings
 from aclkit.model.visible import visible
 
 ALWAYS: Final = "always"
@@ -52,25 +51,8 @@ class Alert:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def is_alarming(summary: NightlySummary, least: str) -> bool:
-    """Whether a run is worth an alert.
-
-    Args:
-        summary: the run.
-        least: the least severity of a finding that is, if it is new; ``always``, or ``never``.
-            Whatever the severity, a mute that ran out, a broken assertion, missing answers, an
-            incomplete run and an exit code above 1 are.
-    """
-    if least in (ALWAYS, NEVER):
-        return least == ALWAYS
-    severe, states = up_to(least), summary.states
-    return summary.is_in_trouble or any(
-        is_alarming_finding(f, states.get(f.fingerprint), severe) for f in summary.findings
-    )
-
-
 def alert_of(summary: NightlySummary) -> Alert:
-    """Return what a run found, what is known from a baseline last, the worst first."""
+    """Return what a run found, the worst first, and what is in the baseline last."""
     states = summary.states
     found = sort_findings(summary.findings)
     found.sort(key=lambda f: not is_alarming_finding(f, states.get(f.fingerprint), SEVERITIES))
@@ -79,7 +61,7 @@ def alert_of(summary: NightlySummary) -> Alert:
     broken, unknown = summary.broken_assertions, summary.unknown_assertions
     return Alert(
         title=title_of(summary.cluster_id),
-        text=verdict(summary),
+        text=verdict(summary, none="no new findings"),
         lines=(
             *(f"broken assertion: {name}" for name in broken[:MOST_FINDINGS]),
             *(f"unknown assertion: {name}" for name in unknown[:MOST_FINDINGS]),
@@ -128,7 +110,9 @@ def title_of(cluster_id: str) -> str:
 
 
 def _line(finding: Finding, state: Judged | None) -> str:
-    said = "" if state is None else f" ({'mute ran out' if state.is_expired else state.state})"
+    said = ""
+    if state is not None:
+        said = f" ({'mute ran out' if state.is_expired else STATE_WORDS[state.state]})"
     return _cut(f"{finding.severity} {finding.finding}{said}: {finding.message}", _LONGEST_LINE)
 
 

@@ -1,8 +1,7 @@
-"""What the last alert has told × the newest run → an alert of what came since, if it is worth one.
+"""What a receiver knows × the newest run → an alert of what came since, if it is worth one. Pure.
 
-Pure. ``alert`` tells everything that a run found; a watcher tells each change once. So it remembers
-up to which offset ACL changes were told and which findings are known to the receiver. A finding
-that went and comes again is told again.
+Each change is told once. So what a receiver knows is remembered: up to which offset ACL changes
+were told, and which findings are in force. A finding that was fixed and comes back is told again.
 """
 
 from __future__ import annotations
@@ -36,18 +35,16 @@ class Alerted:
     """What the receiver of alerts knows.
 
     Attributes:
-        run_id: the newest run that decided and was told.
+        run_id: the newest run that decided and was told; of a beginning the run before it.
         offset: ACL changes below it were told.
         findings: fingerprints of the findings in force that are worth an alert.
         troubles: what else was wrong: a policy that fails, an incomplete run.
-        failing: since when sources cannot be read, in words; empty while they can.
     """
 
     run_id: str = ""
     offset: int = 0
     findings: frozenset[str] = frozenset()
     troubles: frozenset[str] = frozenset()
-    failing: str = ""
 
     def write(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
@@ -63,14 +60,19 @@ def read_alerted(said: Mapping[str, Any]) -> Alerted | None:
             offset=int(said["offset"]),
             findings=frozenset(map(str, said["findings"])),
             troubles=frozenset(map(str, said["troubles"])),
-            failing=str(said["failing"]),
         )
     except (KeyError, TypeError, ValueError):
         return None
 
 
-def alerted_by(summary: NightlySummary, least: str) -> Alerted:
-    """Return what the receiver knows once a run was told."""
+def alerted_by(summary: NightlySummary, least: str, known: Alerted | None = None) -> Alerted:
+    """Return what the receiver knows once a run was told.
+
+    Args:
+        summary: the run.
+        least: see ``alert_since``.
+        known: what it knew before: of policies that were not tested now it still knows that.
+    """
     severe = SEVERITIES if least in (ALWAYS, NEVER) else up_to(least)
     states = summary.states
     found = (
@@ -83,7 +85,7 @@ def alerted_by(summary: NightlySummary, least: str) -> Alerted:
         run_id=summary.run_id,
         offset=summary.head_offset,
         findings=frozenset(found),
-        troubles=frozenset(_troubles(summary)),
+        troubles=frozenset(_troubles(summary, known)),
     )
 
 
@@ -92,15 +94,20 @@ def alert_since(
 ) -> Alert | None:
     """Return what a receiver does not know yet; None where nothing of it is worth an alert.
 
+    The text has what is of the asked severity: ACLs that came and went with ``always`` alone. The
+    facts have them in each alert.
+
     Args:
         summary: the newest run.
         known: what the receiver knows; None where it was told nothing, so that all is new.
         moved: the ACLs that came and went since.
-        least: the severity that is worth an alert; ``always`` takes every change of an ACL or an
-            access too, ``never`` nothing.
+        least: the least severity of a finding that is worth an alert, unless it is in the baseline
+            or accepted; ``always`` takes every change of an ACL or an access too, ``never``
+            nothing. Whatever the severity, these are: an acceptance that expired, a policy that
+            does not hold or is unknown, missing decisions, an incomplete run, an exit code above 1.
     """
-    now = alerted_by(summary, least)
-    before = known or Alerted(run_id=now.run_id, offset=now.offset)
+    before = known or begin_with(summary)
+    now = alerted_by(summary, least, before)
     new, troubles = now.findings - before.findings, now.troubles - before.troubles
     is_changed = summary.access_changes and now.run_id != before.run_id
     is_moved = bool(moved.added or moved.removed or is_changed)
@@ -108,11 +115,12 @@ def alert_since(
         return None
     fresh = _only_new(summary, new, troubles)
     told = alert_of(fresh)
-    acls = [*_acl_lines("added", moved.added), *_acl_lines("removed", moved.removed)]
+    shown = moved if least == ALWAYS else Moved()
+    acls = [*_acl_lines("added", shown.added), *_acl_lines("removed", shown.removed)]
     return replace(
         told,
-        text=f"{_counted(fresh, moved)} {told.text}",
-        lines=(*acls, *told.lines),
+        text=f"{_counted(shown)}{told.text}",
+        lines=(*told.lines, *acls),
         facts={
             **told.facts,
             "alert_id": _alert_id(summary, before, new, troubles),
@@ -124,6 +132,11 @@ def alert_since(
             "acls_removed_count": len(moved.removed),
         },
     )
+
+
+def begin_with(summary: NightlySummary) -> Alerted:
+    """Return what a receiver knows that was told nothing: all findings in force are new to it."""
+    return Alerted(run_id=summary.run_id, offset=summary.head_offset)
 
 
 def alert_of_silence(cluster_id: str | None, error: AclkitError, polls: int, since: str) -> Alert:
@@ -152,7 +165,7 @@ def _about(cluster_id: str | None, text: str, facts: Mapping[str, Any]) -> Alert
 def _only_new(
     summary: NightlySummary, new: frozenset[str], troubles: frozenset[str]
 ) -> NightlySummary:
-    """Leave out of a run what the receiver knows."""
+    """Leave out of a run what the receiver knows: all that is left is new to it."""
     fingerprints = {each.partition(" ")[0] for each in new}
     tested = tuple(
         each
@@ -165,24 +178,29 @@ def _only_new(
         judged=summary.judged
         and tuple(each for each in summary.judged if each.fingerprint in fingerprints),
         assertions=None if summary.assertions is None else tested,
-        # A watcher does not end with it.
+        known_before=frozenset(),
+        # Who gets an alert asked for no exit code.
         exit_code=summary.exit_code if (summary.exit_code or 0) > 1 else None,
     )
 
 
-def _troubles(summary: NightlySummary) -> list[str]:
+def _troubles(summary: NightlySummary, known: Alerted | None) -> list[str]:
     """Name what is wrong besides findings: see ``NightlySummary.is_in_trouble``."""
+    before = known.troubles if known else frozenset()
+    untested = (*_POLICIES,) if summary.assertions is None else ()
+    untested += (_EXIT_CODE,) if summary.exit_code is None else ()
     return [
+        *(trouble for trouble in before if trouble.startswith(untested)),
         *(["missing answers"] if summary.missing_answers else []),
         *([f"status {summary.status}"] if summary.status != "complete" else []),
-        *([f"exit code {summary.exit_code}"] if (summary.exit_code or 0) > 1 else []),
+        *([f"{_EXIT_CODE}{summary.exit_code}"] if (summary.exit_code or 0) > 1 else []),
         *(_trouble_of(name, is_unknown=False) for name in summary.broken_assertions),
         *(_trouble_of(name, is_unknown=True) for name in summary.unknown_assertions),
     ]
 
 
 def _trouble_of(name: str, *, is_unknown: bool) -> str:
-    return f"{'unknown' if is_unknown else 'broken'} assertion {name}"
+    return f"{_POLICIES[is_unknown]}{name}"
 
 
 def _acl_lines(how: str, acls: Sequence[Acl]) -> list[str]:
@@ -191,11 +209,10 @@ def _acl_lines(how: str, acls: Sequence[Acl]) -> list[str]:
     return [*lines, f"… and {more:,} more ACLs {how}"] if more > 0 else lines
 
 
-def _counted(fresh: NightlySummary, moved: Moved) -> str:
+def _counted(moved: Moved) -> str:
     counts = ((len(moved.added), "added"), (len(moved.removed), "removed"))
     parts = [f"{number_of(number, 'ACL')} {how}" for number, how in counts if number]
-    parts += [number_of(len(fresh.findings), "new finding")] if fresh.findings else []
-    return f"{', '.join(parts)}." if parts else "Since the last alert:"
+    return f"{', '.join(parts)}. " if parts else ""
 
 
 def _alert_id(
@@ -206,5 +223,8 @@ def _alert_id(
     return hashlib.blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()
 
 
+_EXIT_CODE: Final = "exit code "
+_POLICIES: Final = ("broken assertion ", "unknown assertion ")
+"""How troubles begin: the exit code of a run, and policies that do not hold, or may not."""
 MOST_ACLS: Final = 10
 """So many ACLs of each kind stand in an alert; all are counted."""

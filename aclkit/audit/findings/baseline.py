@@ -114,7 +114,7 @@ def classify(
 
     Args:
         findings: those in force.
-        baseline: fingerprint → entry; without one everything is new.
+        baseline: fingerprint → entry; without one every finding is ``new``: not in it.
         mutes: in force or not.
         today: mutes hold through their last day.
     """
@@ -128,11 +128,22 @@ def classify(
     return [*judged, *fixed]
 
 
+def failing(judged: Iterable[Judged], severities: Sequence[str]) -> list[Judged]:
+    """Return the findings that fail a run.
+
+    They are those of some severities that are neither in the baseline nor muted, and those whose
+    mute has run out.
+    """
+    return [
+        item
+        for item in judged
+        if item.is_expired or (item.state == "new" and item.severity in severities)
+    ]
+
+
 def fails(judged: Iterable[Judged], severities: Sequence[str]) -> bool:
-    """Whether findings fail a run: a new one of some severities, or an expired mute."""
-    return any(
-        item.is_expired or (item.state == "new" and item.severity in severities) for item in judged
-    )
+    """Whether findings fail a run; see ``failing``."""
+    return bool(failing(judged, severities))
 
 
 def is_alarming_finding(finding: Finding, state: Judged | None, severities: Sequence[str]) -> bool:

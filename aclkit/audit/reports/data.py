@@ -119,6 +119,9 @@ class NightlySummary:
         assertions: the team's policies; None where none were tested.
         judged: every finding with its state, muted and fixed ones too; None where there is
             neither a baseline nor a mute.
+        known_before: fingerprints of the findings in force after the previous published run;
+            others are new. None where there was no such run.
+        exit_reason: why it ended with its exit code, in words.
     """
 
     cluster_id: str
@@ -141,6 +144,14 @@ class NightlySummary:
     assertions: tuple[AssertionOutcome, ...] | None = None
     judged: tuple[Judged, ...] | None = None
     names: tuple[ChangedNames, ...] = ()
+    known_before: frozenset[str] | None = None
+    exit_reason: str = ""
+
+    @property
+    def new_findings(self) -> tuple[Finding, ...]:
+        """The findings that the previous published run did not have; all without such a run."""
+        before = self.known_before or frozenset()
+        return tuple(found for found in self.findings if found.fingerprint not in before)
 
     @property
     def missing_answers(self) -> int:
@@ -173,6 +184,12 @@ class NightlySummary:
     def needs_a_person(self) -> bool:
         """Whether there is anything to do, whatever the exit code says about it."""
         return bool(self.findings) or self.is_in_trouble
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is anything to do that the previous run did not report as a finding."""
+        is_late = any(item.is_expired for item in self.judged or ())
+        return bool(self.new_findings) or is_late or self.is_in_trouble
 
     def with_states(self, judged: Iterable[Judged]) -> NightlySummary:
         """Return it with the states of its findings; muted ones are no longer among these."""

@@ -11,7 +11,7 @@ from aclkit.answer.document import Answer, Facts, Heading, Part, Row, Sentence, 
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.findings.registry import KINDS, scope_words
 from aclkit.audit.findings.sentences import subject_columns
-from aclkit.audit.reports.words import count_severities, count_states, counted, severities
+from aclkit.audit.reports.words import count_severities, counted, severities, states_words
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding
 from aclkit.model.groups import grouped
@@ -80,7 +80,7 @@ def counts_sentence(found: Findings) -> str:
     in_force = [item.finding for item in found.judged if item.finding is not None]
     text = severities(in_force)
     if found.has_states:
-        text += f" ({counted(count_states(found.judged))})"
+        text += f" ({states_words(found.judged)})"
     return f"{capitalized(text)}."
 
 

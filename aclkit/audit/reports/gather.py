@@ -27,6 +27,7 @@ from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.views import sql_of
 
 Judge = Callable[[Iterable[Finding]], Iterable[Judged]]
 """What says the states of findings: ``audit.baseline.classify``, given all but the findings."""
@@ -141,11 +142,25 @@ def read_summary(tables: Tables, run: PublishedRun, judge: Judge | None = None) 
         access_changes=number,
         names=names,
         exit_code=None,
+        known_before=_known_before(tables, run),
     )
     return summary if judge is None else summary.with_states(judge(summary.findings))
 
 
+def _known_before(tables: Tables, run: PublishedRun) -> frozenset[str] | None:
+    """Read which findings were in force before a run; None where none looked for any."""
+    if not fetch(tables, _AUDITED_BEFORE, [run.cluster_id, _AUDITING, run.run_number]):
+        return None
+    earlier = f"(SELECT * FROM job_run WHERE run_number < {run.run_number:d})"  # noqa: S608 -- a number
+    in_force = sql_of("finding_current", {"job_run": earlier})
+    rows = fetch(tables, finding_sql(f"FROM ({in_force}) WHERE cluster_id = ?"), [run.cluster_id])
+    return frozenset(finding_of(row).fingerprint for row in rows)
+
+
 _FINDINGS: Final = finding_sql("FROM finding_current WHERE cluster_id = ?")
+_AUDITED_BEFORE: Final = (
+    "SELECT 1 FROM job_run WHERE cluster_id = ? AND job = ? AND run_number < ? LIMIT 1"
+)
 _NOT_AUDITED: Final = "this run only decided; aclkit run looks for findings too"
 _SIZES: Final = (
     "SELECT (SELECT count(*) FROM principal WHERE cluster_id = ?), "

@@ -16,7 +16,7 @@ from aclkit.audit.reports.data import COMPLETE, Cause, ChangedNames, NightlySumm
 from aclkit.model.acl_words import acl_words
 from aclkit.model.facts import in_utc
 from aclkit.model.findings import SEVERITIES, Finding
-from aclkit.model.phrases import listed, number_of
+from aclkit.model.phrases import capitalized, listed, number_of
 
 
 def count_states(judged: Iterable[Judged]) -> dict[str, int]:
@@ -33,12 +33,26 @@ def count_severities(findings: Iterable[Finding]) -> dict[str, int]:
 
 def state_words(item: Judged) -> str:
     """Return a state with what belongs to it: who answers for it, until when, and why."""
-    mute = item.mute
+    mute, state = item.mute, STATE_WORDS[item.state]
     if mute is None:
-        return item.state
+        return state
     if item.is_expired:
-        return f"{item.state}; the mute of {mute.owner} ran out on {mute.until}: {mute.reason}"
-    return f"{item.state} until {mute.until} by {mute.owner}: {mute.reason}"
+        return f"{state}; the mute of {mute.owner} ran out on {mute.until}: {mute.reason}"
+    return f"{state} until {mute.until} by {mute.owner}: {mute.reason}"
+
+
+def states_words(judged: Iterable[Judged]) -> str:
+    """Name the states that there are, each with its number; nothing of none."""
+    return counted({STATE_WORDS[name]: n for name, n in count_states(judged).items()})
+
+
+STATE_WORDS: Final[Mapping[str, str]] = {
+    "new": "not in the baseline",
+    "known": "in the baseline",
+    "muted": "muted",
+    "fixed": "fixed",
+}
+"""The states of a finding for people, to whom a new finding is one that came with this run."""
 
 
 def counted(counts: Mapping[str, int], between: str = ", ") -> str:
@@ -68,10 +82,15 @@ def thousands(value: int) -> str:
     return f"{value:,}"
 
 
-def verdict(summary: NightlySummary) -> str:
-    """Return in one sentence whether a person has to do something, and what came out."""
+def verdict(summary: NightlySummary, none: str = "no findings") -> str:
+    """Return in one sentence whether a person has to do something, and what came out.
+
+    Args:
+        summary: the run.
+        none: words for no findings.
+    """
     changes = summary.access_changes
-    states = counted(count_states(summary.judged or ()))
+    states = states_words(summary.judged or ())
     wrong = (
         (summary.missing_answers, "decision is missing", "decisions are missing"),
         (len(summary.unknown_assertions), "policy is unknown", "policies are unknown"),
@@ -80,12 +99,23 @@ def verdict(summary: NightlySummary) -> str:
     results = [
         *([] if summary.status == COMPLETE else [f"the run is {summary.status}"]),
         *(number_of(number, one, many) for number, one, many in wrong if number),
-        f"{severities(summary.findings)}{f' ({states})' if states else ''}",
+        f"{_findings(summary) or none}{f' ({states})' if states else ''}",
     ]
-    call = "Action needed" if summary.needs_a_person else "Nothing to do"
+    call = "Action needed: " if summary.has_news else "" if summary.findings else "Nothing to do: "
     access = number_of(changes, "access change") if changes else "No access changed"
     more = "".join(f" {_names_count(names)}." for names in summary.names)
-    return f"{call}: {', '.join(results)}. {access}.{more}{_exit_words(summary)}"
+    said = capitalized(f"{call}{', '.join(results)}")
+    return f"{said}. {access}.{more}{_exit_words(summary)}"
+
+
+def _findings(summary: NightlySummary) -> str:
+    """Name the findings: those that are new since the previous run, and how many are known."""
+    if summary.known_before is None or not summary.findings:
+        return severities(summary.findings) if summary.findings else ""
+    new = summary.new_findings
+    known = len(summary.findings) - len(new)
+    words = f"{number_of(len(new), 'new finding')} ({_by_severity(new)})" if new else _NONE_NEW
+    return f"{words}, {known:,} known" if known else words
 
 
 def names_words(names: ChangedNames) -> str:
@@ -134,16 +164,22 @@ def iso(time: datetime) -> str:
 
 def severities(findings: Iterable[Finding]) -> str:
     """Name the severities that there are, each with its number."""
-    counts = {name: number for name, number in count_severities(findings).items() if number}
-    named = [f"{number:,} {name}" for name, number in counts.items()]
-    if not named:
+    found = list(findings)
+    if not found:
         return "no findings"
-    return f"{listed(named)} {'finding' if sum(counts.values()) == 1 else 'findings'}"
+    return f"{_by_severity(found)} {'finding' if len(found) == 1 else 'findings'}"
+
+
+def _by_severity(findings: Iterable[Finding]) -> str:
+    counts = count_severities(findings).items()
+    return listed([f"{number:,} {name}" for name, number in counts if number])
 
 
 def _exit_words(summary: NightlySummary) -> str:
     if summary.exit_code is None:
         return ""
-    if summary.findings and summary.exit_code == 0:
-        return " Exit code 0: no new finding reaches --fail-on."
-    return f" Exit code {summary.exit_code}."
+    why = f": {summary.exit_reason}" if summary.exit_reason else ""
+    return f" Exit code {summary.exit_code}{why}."
+
+
+_NONE_NEW: Final = "no new findings"

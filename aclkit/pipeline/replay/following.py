@@ -13,11 +13,12 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from aclkit.errors import AclkitError
+from aclkit.errors import AclkitError, GoneError
 from aclkit.model.facts import RANGE, RECORD, SourceRow, epoch_row, range_row
 from aclkit.pipeline.replay.intake import Intake, Source
 from aclkit.pipeline.sources.files import open_stream, size_and_time
-from aclkit.pipeline.sources.metadata_log import list_metadata_log, listing_again
+from aclkit.pipeline.sources.items import log_of
+from aclkit.pipeline.sources.metadata_log import MetadataLog, list_metadata_log, listing_again
 from aclkit.pipeline.sources.source_kinds import LIVE, METADATA_LOG
 from aclkit.runtime.uri import is_uri, shown
 
@@ -49,9 +50,6 @@ class Follower(Protocol):
         Raises:
             AclkitError: the source cannot be read.
         """
-
-    def begin(self) -> None:
-        """Note what a run is going to read: what comes later is new."""
 
     def end(self) -> None:
         """Forget what was found: a run has published it."""
@@ -94,14 +92,25 @@ class LogFollower:
                 self._extend(row)
         return News(why="new records", tail=self._tail()) if self._rows else None
 
-    def begin(self) -> None:
-        """See ``Follower.begin``; a log without segments is read as a whole each time."""
+    def begin(self, log: MetadataLog) -> None:
+        """Note the end of a log that a run is going to read whole: what comes later is new.
+
+        A log without segments is read as a whole each time, and so is one of which a file has
+        gone: its run lists again.
+
+        Args:
+            log: the files that the run reads; a segment that is none of them comes later.
+        """
         from aclkit.pipeline.sources.tail import NotContinuedError, find_end
 
         try:
-            self._next = listing_again(lambda: find_end(list_metadata_log(self._path)))
-        except NotContinuedError:
+            self._next = find_end(log)
+        except (NotContinuedError, GoneError):
             self._next = None
+
+    def drop(self) -> None:
+        """Forget the place: the run read files that were listed after it was noted."""
+        self._next = None
 
     def end(self) -> None:
         """See ``Follower.end``."""
@@ -163,7 +172,7 @@ class ContentFollower:
         return None if self._seen == self.known else News(why=f"{self._what} has changed")
 
     def begin(self) -> None:
-        """See ``Follower.begin``; what the last look has seen counts, and a run reads again."""
+        """Note what a run reads at least: what the last look has seen, if there was one."""
         if self._seen is None:
             self._seen = self._read()
 
@@ -249,14 +258,30 @@ class Following:
             return News(why=found[0].why, tail=tuple(r for n in found for r in n.tail or ()))
         return next(news for news in found if news.tail is None)
 
-    def begin(self, news: News) -> None:
-        """Note what a run is going to read, where it reads the sources as a whole."""
-        if news.tail is None:
-            for each in self._all:
-                each.begin()
+    def begin(self, look_at: Callable[[], Intake]) -> Intake:
+        """Look at the sources for a run that reads them as a whole: what comes later is new.
 
-    def end(self) -> None:
-        """Forget what was found: a run has published it."""
+        Contents are noted before they are read, and the end of a log is that of the files that
+        were listed: a segment that begins meanwhile is new.
+        """
+        for each in self._others:
+            each.begin()
+        intake = look_at()
+        listed = zip(intake.sources, intake.listings, strict=False)
+        found = [log_of(items) for source, items in listed if source.kind == METADATA_LOG]
+        for follower, log in zip(self._logs, found, strict=True):
+            follower.begin(log)
+        return intake
+
+    def end(self, *, is_listed_again: bool = False) -> None:
+        """Forget what was found: a run has published it.
+
+        Args:
+            is_listed_again: the run read other listings than that of ``begin``, so the places
+                that were noted do not count, and the logs are read as a whole once more.
+        """
+        for log in self._logs if is_listed_again else ():
+            log.drop()
         for each in self._all:
             each.end()
 

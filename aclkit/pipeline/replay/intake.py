@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -40,7 +40,7 @@ class Intake:
 
     Attributes:
         sources: as given.
-        items: the files to read, of a log.
+        listings: of each source that is a log its files, as one listing of it found them.
         cluster_ids: ids that the sources themselves name.
         at: time of a listing.
         listing: what a listing holds; None where a live source has not been asked yet.
@@ -49,13 +49,13 @@ class Intake:
         let_go: closes these connections.
         not_honoured: keys of the client's configuration that are passed over.
         allow_empty: a listing may have no ACLs, whatever was known before.
-        imprint: of what they hold, where it was taken.
+        imprint: of what they hold in these listings, where it was taken.
         tail: rows of a log that were read already, and follow all that the cluster's tables hold;
             None where the items are to be read.
     """
 
     sources: tuple[Source, ...]
-    items: tuple[WorkItem, ...] = ()
+    listings: tuple[tuple[WorkItem, ...], ...] = ()
     cluster_ids: frozenset[str] = frozenset()
     at: datetime | None = None
     listing: Listing | None = None
@@ -66,6 +66,11 @@ class Intake:
     allow_empty: bool = False
     imprint: Imprint | None = None
     tail: Sequence[SourceRow] | None = None
+
+    @property
+    def items(self) -> tuple[WorkItem, ...]:
+        """The files to read, of logs."""
+        return tuple(item for listing in self.listings for item in listing)
 
     @property
     def is_listing(self) -> bool:
@@ -85,9 +90,9 @@ class Intake:
         told = Told(brokers=listing.brokers, metadata_version=level, unread=unread)
         return RunSettings(told=told)
 
-    def list_again(self) -> list[WorkItem]:
-        """List the files of the sources as they are now."""
-        return [item for source in self.sources for item in items_of(source.kind, source.path)]
+    def listed_again(self) -> Intake:
+        """Return it with the files of its logs as they are now; no imprint was taken of them."""
+        return replace(self, listings=_list(self.sources), imprint=None)
 
 
 def parse_source(text: str) -> Source:
@@ -147,10 +152,14 @@ def look_at(
         raise DataError(f"Expected sources of one cluster, found {names}")
     return Intake(
         sources=tuple(sources),
-        items=tuple(item for source in sources for item in items_of(source.kind, source.path)),
+        listings=_list(sources),
         cluster_ids=frozenset(str(cluster) for cluster in found),
         at=at,
     )
+
+
+def _list(sources: Iterable[Source]) -> tuple[tuple[WorkItem, ...], ...]:
+    return tuple(tuple(items_of(source.kind, source.path)) for source in sources)
 
 
 def ask_live(intake: Intake) -> Intake:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import astuple, replace
 from typing import Any
@@ -19,7 +19,7 @@ from aclkit.pipeline.replay.listing import replay_listing
 from aclkit.pipeline.replay.ranges import readable_again, without_offsets
 from aclkit.pipeline.replay.record import BROKERS_KEPT, ReplayResult, enter
 from aclkit.pipeline.replay.replay import replay_log
-from aclkit.pipeline.replay.source_rows import news_filter, source_rows
+from aclkit.pipeline.replay.source_rows import SourceRows, news_filter, source_rows
 from aclkit.pipeline.replay.tables import ReplayTables
 from aclkit.pipeline.replay.unchanged import replay_unchanged
 from aclkit.pipeline.sources.items import WorkItem
@@ -59,11 +59,15 @@ def replay(
     if wrong:
         _take_all_back(run, small, wrong, options)
         known = small.known(None, has_brokers=has_brokers)
+    is_again = False
     with ExitStack() as needed:
         if intake.listing is None:
             is_news = news_filter(known.ranges, head, has_brokers=known.has_brokers)
-            tables, rows, whole = _read(needed, small, intake, is_news, options)
-            done = replay_log(tables.engine, tables.whole(known), rows, options, reread=whole)
+            tables, read = _read(needed, small, intake, is_news, options)
+            is_again, intake = read.intake is not intake, read.intake
+            done = replay_log(
+                tables.engine, tables.whole(known), read.rows, options, reread=read.whole
+            )
         else:
             is_here = fits(small, options.decide_with, rows=len(intake.listing.rows))
             tables = needed.enter_context(replaying(small, is_here=is_here))
@@ -75,7 +79,7 @@ def replay(
         tables.write(done)
     if intake.imprint and not (wrong or done.findings) and intake.imprint.holds():
         run.settings = replace(run.settings, sources=intake.imprint.digest)
-    return enter(run, small, intake, done, options)
+    return replace(enter(run, small, intake, done, options), is_listed_again=is_again)
 
 
 def _read(
@@ -84,21 +88,22 @@ def _read(
     intake: Intake,
     is_news: Callable[[WorkItem], bool],
     options: ReplayOptions,
-) -> tuple[ReplayTables[Any], Any, Collection[str]]:
-    """Choose the engine, and let it read the sources: the tables, the rows, and which they are.
+) -> tuple[ReplayTables[Any], SourceRows[Any]]:
+    """Choose the engine, and let it read the sources.
 
     The end of a log was read already, and is no source that was read whole.
     """
     if intake.tail is not None:
         is_here = fits(small, options.decide_with, rows=len(intake.tail))
         tables = needed.enter_context(replaying(small, is_here=is_here))
-        return tables, tables.engine.source_rows([*map(astuple, intake.tail)]), ()
+        rows = tables.engine.source_rows([*map(astuple, intake.tail)])
+        return tables, SourceRows(rows, (), intake)
     if fits(small, options.decide_with, filter(is_news, intake.items)):
         tables = needed.enter_context(replaying(small, is_here=True))
         with suppress(TooManyRowsError):
-            return tables, *source_rows(tables.engine, intake, is_news)
+            return tables, source_rows(tables.engine, intake, is_news)
     tables = needed.enter_context(replaying(small, is_here=False))
-    return tables, *source_rows(tables.engine, intake, is_news)
+    return tables, source_rows(tables.engine, intake, is_news)
 
 
 def _clusters(run: Run) -> set[str]:

@@ -32,6 +32,8 @@ class ReplayResult:
         facts: facts that were new.
         rejects: rows that could not be used, of this source and of the replay.
         exit_code: 0, or 3 for holes that were not accepted and rejects under ``strict``.
+        is_listed_again: files went while they were read, so that another listing was read than
+            the one at the beginning.
     """
 
     head_offset: int
@@ -41,6 +43,7 @@ class ReplayResult:
     facts: int
     rejects: int
     exit_code: int
+    is_listed_again: bool = False
 
 
 def enter(

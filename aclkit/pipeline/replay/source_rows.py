@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Generic
 
 from aclkit.model.facts import COMMITTED
 from aclkit.pipeline.replay.asking import Frame
@@ -18,13 +20,28 @@ from aclkit.runtime.read_progress import followed, size_of
 from aclkit.runtime.uri import shown
 
 
+@dataclass(frozen=True, slots=True)
+class SourceRows(Generic[Frame]):
+    """What was read of sources.
+
+    Attributes:
+        rows: of all of them.
+        whole: the sources that were read, each as a whole.
+        intake: the listing that was read: a later one where a file had gone from the first.
+    """
+
+    rows: Frame
+    whole: Collection[str]
+    intake: Intake
+
+
 def source_rows(
     engine: Engine[Frame], intake: Intake, is_news: Callable[[WorkItem], bool]
-) -> tuple[Frame, Collection[str]]:
-    """Read items once and for all, and return their rows and which sources they are.
+) -> SourceRows[Frame]:
+    """Read items once and for all.
 
     Snapshots that tell nothing new are left out. Where a file has gone since it was listed, all
-    is listed and read again.
+    is listed and read again, and nothing that was taken from the listing before counts.
 
     Args:
         engine: reads them.
@@ -37,16 +54,17 @@ def source_rows(
         SurroundingsError: a source cannot be read, or goes as fast as it is listed.
         TooManyRowsError: see ``Engine.read``.
     """
-    listed: Sequence[WorkItem] | None = intake.items
+    attempts = 0
 
-    def read() -> tuple[Frame, frozenset[str]]:
-        nonlocal listed
-        chosen = [item for item in (listed or intake.list_again()) if is_news(item)]
-        listed = None
+    def read() -> SourceRows[Frame]:
+        nonlocal attempts
+        attempts += 1
+        asked = intake if attempts == 1 else intake.listed_again()
+        chosen = [item for item in asked.items if is_news(item)]
         with followed(map(_size_of, chosen)) as board:
             rows = engine.read(chosen, board)
             engine.raise_failures(rows)
-        return rows, frozenset(shown(item.path) for item in chosen)
+        return SourceRows(rows, frozenset(shown(item.path) for item in chosen), asked)
 
     with step("Reading the source"):
         return listing_again(read)

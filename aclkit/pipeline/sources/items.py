@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from aclkit.pipeline.sources.files import base_name
 from aclkit.pipeline.sources.log_names import parse_snapshot_name
-from aclkit.pipeline.sources.metadata_log import list_metadata_log
+from aclkit.pipeline.sources.metadata_log import MetadataLog, list_metadata_log
 from aclkit.pipeline.sources.source_kinds import METADATA_LOG
 
 SEGMENT, SNAPSHOT, EPOCHS = "segment", "snapshot", "leader-epochs"
@@ -53,3 +54,13 @@ def metadata_log_items(path: str) -> list[WorkItem]:
         only_below, epoch = name if name and snapshot != newest else (None, None)
         items.append(WorkItem(kind=SNAPSHOT, path=snapshot, only_below=only_below, epoch=epoch))
     return items if log.epochs is None else [*items, WorkItem(kind=EPOCHS, path=log.epochs)]
+
+
+def log_of(items: Iterable[WorkItem]) -> MetadataLog:
+    """Return the files of a metadata log as they were listed for its work items."""
+    listed = tuple(items)
+    segments, snapshots = (
+        tuple(item.path for item in listed if item.kind == kind) for kind in (SEGMENT, SNAPSHOT)
+    )
+    epochs = next((item.path for item in listed if item.kind == EPOCHS), None)
+    return MetadataLog(segments=segments, snapshots=snapshots, epochs=epochs)

@@ -31,11 +31,14 @@ class Settings:
         offset: they hold for the state as of this offset, and every later one.
         since: when a run first saw them; None where no table has it.
         broker: the settings.
+        before: when a run last saw the settings before these: they changed at any time after
+            that; None where no run is known that did.
     """
 
     offset: int
     since: datetime | None
     broker: BrokerSettings
+    before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -98,6 +98,25 @@ def settings_in_order(
     return found
 
 
+def last_seen_before(number: int | None, runs: Sequence[tuple[int, datetime]]) -> datetime | None:
+    """Return when the last run before a run began; None where none is known.
+
+    Args:
+        number: the run's; None of an older aclkit.
+        runs: number and time of the runs that saw settings, in order; a time that contradicts
+            the others is not believed.
+
+    >>> runs = [(0, datetime(2024, 1, 1)), (1, datetime(2030, 1, 1)), (2, datetime(2025, 1, 1))]
+    >>> last_seen_before(2, runs)
+    datetime.datetime(2024, 1, 1, 0, 0)
+    """
+    if number is None:
+        return None
+    good = believed([time for _, time in runs])
+    earlier = (t for (n, t), is_good in zip(runs, good, strict=True) if is_good and n < number)
+    return max(earlier, default=None)
+
+
 SETTING_COLUMNS = ("since_time", "super_users", "allow_everyone", "run_number", "log_offset")
 
 

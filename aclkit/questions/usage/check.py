@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from aclkit.questions.usage.clock import Span, to_datetime
 from aclkit.questions.usage.line import Statement
-from aclkit.questions.usage.past import ClusterPast, Held, Rulings, rule_texts
+from aclkit.questions.usage.past import BEGINNING, ClusterPast, Held, Rulings, rule_texts
 from aclkit.rules.decide.rules import MATCHING_ACL, Ruling
 
 AGREE: Final = "agree"
@@ -44,7 +45,8 @@ def check(
     the line agrees if it names either. A line is also undetermined if no state is known for its
     time, or if it is newer than the run that read the ACLs. If a line names no rule, only the
     decision is compared. Between two listings the ACLs changed at an unknown time, so a line
-    agrees if it matches either of them.
+    agrees if it matches either of them. Between two runs that saw different settings of the
+    brokers, a line on which these differ is undetermined.
 
     Args:
         statement: the content of the line.
@@ -67,10 +69,11 @@ def check(
     if span[1] > past.read_at:
         return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=_newer(past))
     if len({_outcome(one, statement) for one in possible}) > 1:
-        between = next((one.since for one in possible[1:] if one.since[0] < one.since[1]), None)
-        if between and any(_says(one, statement) for one in possible):
+        unsure = [one for one in possible[1:] if one.since[0] < one.since[1]]
+        is_listed = unsure and not any(one.runs for one in unsure)
+        if is_listed and any(_says(one, statement) for one in possible):
             return Verdict(verdict=AGREE, held=held, acl_id=named)
-        reason = _between(*between) if between else _close(possible)
+        reason = _between(unsure) if unsure else _close(possible)
         return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=reason)
     if (statement.decision, statement.rule) != _outcome(held, statement):
         reason = f"the ACLs decide {held.ruling.decision} by {held.texts[-1]}"
@@ -92,15 +95,24 @@ def _says(held: Held, statement: Statement) -> bool:
     return is_named and (statement.decision, statement.rule) == _outcome(held, statement)
 
 
-def _between(first: int, last: int) -> str:
-    """Write between which listings the ACLs changed."""
-    ends = " and ".join(f"{to_datetime(each):%Y-%m-%dT%H:%M:%SZ}" for each in (first, last))
-    return f"the ACLs changed at an unknown time between the listings of {ends}"
+def _between(unsure: Sequence[Held]) -> str:
+    """Write between which listings the ACLs changed, or between which runs the settings did."""
+    runs = next((one.runs for one in unsure if one.runs), None)
+    first, last = runs or unsure[0].since
+    what, whose = ("broker settings", "runs") if runs else ("ACLs", "listings")
+    when = f"between the {whose} of {_utc(first)} and {_utc(last)}"
+    if first == BEGINNING:
+        when = f"before {_utc(last)}"
+    return f"the {what} changed at an unknown time {when}"
+
+
+def _utc(time: int) -> str:
+    return f"{to_datetime(time):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _newer(past: ClusterPast) -> str:
     """Write that the ACLs were read before."""
-    read = f"{to_datetime(past.read_at):%Y-%m-%dT%H:%M:%SZ}"
+    read = _utc(past.read_at)
     return f"newer than the last run, which read the ACLs at {read}; first run, then usage again"
 
 
@@ -109,7 +121,7 @@ def _close(possible: tuple[Held, ...]) -> str:
     since = possible[-1].since[1]
     rulings = [one.ruling for one in possible]
     either = " or ".join(dict.fromkeys(f"{r.decision} by {r.rule}" for r in rulings))
-    return f"too close to the change at {to_datetime(since):%Y-%m-%dT%H:%M:%SZ}: {either}"
+    return f"too close to the change at {_utc(since)}: {either}"
 
 
 def _named_acl(statement: Statement, span: Span, past: ClusterPast, held: Held) -> str | None:

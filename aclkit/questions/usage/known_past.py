@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -12,7 +12,12 @@ from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.pipeline.replay.spans import Range
 from aclkit.questions.query.as_of import Settings, draw_timeline
 from aclkit.questions.query.lifetimes import lifetime_of, lifetime_sql
-from aclkit.questions.query.run_order import has_our_times, in_order, settings_in_order
+from aclkit.questions.query.run_order import (
+    has_our_times,
+    in_order,
+    last_seen_before,
+    settings_in_order,
+)
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.past import ClusterPast, build_past
 from aclkit.warehouse.reader import Reader
@@ -27,6 +32,7 @@ def past_of(
     *,
     head: int,
     newest: tuple[int, datetime | None] = (0, None),
+    deciding: Callable[[], Sequence[tuple[int, datetime]]] = tuple,
     semantics: Semantics = KAFKA,
 ) -> ClusterPast | None:
     """Collect the past of a cluster; None where its settings were never recorded.
@@ -36,6 +42,7 @@ def past_of(
         read: knows ``PAST_TABLES``, the cluster's rows.
         head: the state is known as of this offset.
         newest: the number of the newest run, and when it began.
+        deciding: returns number and beginning of the cluster's runs that saw settings, in order.
         semantics: Kafka's, with ranges or without.
     """
     rows = read.rows(_SETTINGS)
@@ -57,7 +64,11 @@ def past_of(
         return max((t for at, t in times if t is not None and at < offset), default=None)
 
     seen = settings_in_order(rows, newest, last_below)
-    known = tuple(Settings(offset=0, since=since, broker=broker) for since, broker in seen)
+    runs = deciding() if len(rows) > 1 else ()
+    known = tuple(
+        Settings(offset=0, since=since, broker=broker, before=last_seen_before(row[3], runs))
+        for row, (since, broker) in zip(rows, seen, strict=True)
+    )
     timeline = replace(timeline, settings=known)
     is_listed = any(item.fact == LISTING for item in ranges)
     lives = map(lifetime_of, read.rows(_LIVES))

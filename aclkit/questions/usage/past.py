@@ -2,8 +2,8 @@
 
 Always under ``kafka``, with ranges or without (the same for all times, see ``note_on_ranges``):
 it is a broker's log that is compared. As of a time is the state of all records before the first
-one with a later timestamp (DESIGN.md, replay); a broker has it a little later. The settings are
-those that a run had seen by then.
+one with a later timestamp (DESIGN.md, replay); a broker has it a little later. Settings change at
+an unknown time between the run that saw the old ones last and the run that saw the new ones first.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
 from typing import Final
 
 from aclkit.kafka.authorizer.audit import Wording, rule_text
@@ -103,23 +105,66 @@ class Held:
         ruling: decision, rule and deciding ACL.
         since: when it came: the earliest and the latest time that it may have.
         texts: the rule as the brokers of all releases write it.
+        runs: the two between which settings of the brokers changed, where it is uncertain for
+            this reason when the ruling came.
     """
 
     ruling: Ruling
     since: Span
     texts: tuple[str, ...]
+    runs: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rulings:
-    """The rulings on one request, the oldest first; the first holds since the beginning."""
+    """The rulings on one request: under each settings of the brokers those of all their time."""
 
+    periods: tuple[Period, ...]
+
+    @property
+    def earliest(self) -> Iterator[int]:
+        """The times from which on a ruling may hold."""
+        for each in self.periods:
+            yield each.came[0]
+            yield from each.earliest
+
+    @property
+    def latest(self) -> Iterator[int]:
+        """The times after which a ruling no longer holds, or surely holds."""
+        for each in self.periods:
+            yield each.end
+            yield from each.latest
+
+    def within(self, span: Span) -> tuple[Held, ...]:
+        """Return those that held, or may have, at some time of a span, its ends included."""
+        found: list[Held] = []
+        for period in self.periods:
+            if period.came[0] <= span[1] and span[0] <= period.end:
+                known = {held.ruling for held in found}
+                found += [held for held in period.within(span) if held.ruling not in known]
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """The rulings on one request under some settings, the oldest first.
+
+    Attributes:
+        came: the earliest and the latest time at which the settings may have come.
+        end: when they were gone at the latest.
+        held: the first one holds since the beginning.
+        earliest: when each came at the earliest, as if these settings always were in force.
+        latest: and at the latest.
+    """
+
+    came: Span
+    end: int
     held: tuple[Held, ...]
     earliest: tuple[int, ...]
     latest: tuple[int, ...]
 
     def within(self, span: Span) -> tuple[Held, ...]:
-        """Return those that held, or may have, at some time of a span, its ends included."""
+        """Return those that held, or may have, if these settings were in force then."""
         first = max(0, bisect_left(self.latest, span[0]) - 1)
         return self.held[first : bisect_right(self.earliest, span[1])]
 
@@ -174,20 +219,20 @@ def build_past(
 
 
 def rulings_of(past: ClusterPast, request: Request) -> Rulings:
-    """Decide a request at all times."""
+    """Decide a request at all times.
+
+    While it is unknown which of two settings were in force, the rulings under both may hold.
+    """
     lives = past.reaching(request)
     below = past.below.get(request.resource_type, ()) if request.resource_name < "*" else ()
-    held: list[Held] = []
-    for period, settings in _periods(past.timeline.settings):
+    periods = []
+    for came, end, settings in _periods(past.timeline.settings):
         then = replace(past.timeline, settings=(Settings(offset=0, since=None, broker=settings),))
-        for ruling, since in _within(_fold(past, request, lives, below, then), period):
-            if not held or held[-1].ruling != ruling:
-                held.append(Held(ruling=ruling, since=since, texts=rule_texts(ruling)))
-    return Rulings(
-        held=tuple(held),
-        earliest=tuple(each.since[0] for each in held),
-        latest=tuple(each.since[1] for each in held),
-    )
+        found = _fold(past, request, lives, below, then)
+        held = tuple(_held(ruling, since, came) for ruling, since in found)
+        earliest, latest = zip(*(since for _, since in found), strict=True)
+        periods.append(Period(came, end, held, earliest, latest))
+    return Rulings(tuple(periods))
 
 
 def note_on_ranges(past: ClusterPast) -> str | None:
@@ -233,20 +278,34 @@ def _fold(
     return [(each.ruling, since) for each, since in zip(found, times, strict=True)]
 
 
-def _within(rulings: Sequence[tuple[Ruling, Span]], period: Span) -> Iterator[tuple[Ruling, Span]]:
-    """Yield what of the rulings falls into a period, with its times cut to it."""
-    start, end = period
-    ends = [since[1] for _, since in rulings[1:]] + [END]
-    for (ruling, since), until in zip(rulings, ends, strict=True):
-        if since[0] < end and (until > start or until == END):
-            yield ruling, (max(since[0], start), max(since[1], start))
+def _held(ruling: Ruling, since: Span, came: Span) -> Held:
+    """Return a ruling with its times cut to those of the settings under which it holds."""
+    return Held(
+        ruling=ruling,
+        since=(max(since[0], came[0]), max(since[1], came[1])),
+        texts=rule_texts(ruling),
+        runs=came if since[1] < came[1] and came[0] < came[1] else None,
+    )
 
 
-def _periods(settings: Sequence[Settings]) -> Iterator[tuple[Span, BrokerSettings]]:
-    """Yield the settings with the time in which they held; the first ones also before it."""
-    starts = [BEGINNING, *(to_micros(each.since) for each in settings[1:] if each.since)]
-    for start, end, each in zip(starts, [*starts[1:], END], settings, strict=True):
-        yield (start, end), each.broker
+def _periods(settings: Sequence[Settings]) -> Iterator[tuple[Span, int, BrokerSettings]]:
+    """Yield settings with when they came, and when they were gone at the latest.
+
+    A run that sees other settings than the run before sees that they changed, and not when. Of
+    the time before the first run nothing is known; the first settings are taken for it too.
+    """
+    spans = [(BEGINNING, BEGINNING)]
+    for old, new in pairwise(settings):
+        first, latest = (max(spans[-1][1], _micros(each.since)) for each in (old, new))
+        seen = first if new.before is None else max(first, to_micros(new.before))
+        spans.append((min(seen, latest), latest))
+    ends = [*(latest for _, latest in spans[1:]), END]
+    for span, end, each in zip(spans, ends, settings, strict=True):
+        yield span, end, each.broker
+
+
+def _micros(time: datetime | None) -> int:
+    return BEGINNING if time is None else to_micros(time)
 
 
 class _Passed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields
+from datetime import datetime
 from itertools import chain
 from string import Template
 from typing import Final
@@ -28,6 +29,7 @@ from aclkit.questions.usage.older_lines import (
 )
 from aclkit.questions.usage.past import ClusterPast
 from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.job_run import MATERIALIZING
 from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.store import Store
 
@@ -64,7 +66,14 @@ class UsageTables:
         runs = [(run.run_number, run.started_at) for run in self.store.runs]
         newest = runs[-1] if runs else (0, None)
         with self._open(*PAST_TABLES) as read:
-            past = past_of(ranges, read, head=head, newest=newest, semantics=semantics)
+            past = past_of(
+                ranges,
+                read,
+                head=head,
+                newest=newest,
+                deciding=self._deciding_runs,
+                semantics=semantics,
+            )
         if past is None:
             raise UsageError(
                 f"The super.users and allow.everyone of cluster {self.cluster_id!r} are not "
@@ -72,6 +81,14 @@ class UsageTables:
                 "--super-users … (or --server-properties FILE)"
             )
         return past
+
+    def _deciding_runs(self) -> list[tuple[int, datetime]]:
+        """Return number and beginning of each run that saw the settings of the brokers."""
+        return [
+            (run.run_number, run.started_at)
+            for run in self.store.all_runs()
+            if run.cluster_id == self.cluster_id and run.job in MATERIALIZING and run.started_at
+        ]
 
     def known_files(self) -> list[KnownFile]:
         """Read which log files are known, and how far each is read."""

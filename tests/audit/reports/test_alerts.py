@@ -10,47 +10,14 @@ from aclkit.audit.alerts.alerts import (
     MOST_FINDINGS,
     alert_of,
     alert_of_failure,
-    is_alarming,
     render_alert,
 )
 from aclkit.errors import DataError
-from tests.audit.reports.made import BROKEN, HOSTILE, KEPT, UNPROVEN, finding, hostile, report
+from tests.audit.reports.made import HOSTILE, UNPROVEN, finding, hostile, report
 
 
 def summary(*findings, **fields):
     return report(*findings, **fields).summary
-
-
-@pytest.mark.parametrize(
-    ("least", "severity", "wanted"),
-    [
-        ("high", "high", True),
-        ("high", "medium", False),
-        ("low", "medium", True),
-        ("info", "info", True),
-        ("always", None, True),
-        ("never", "high", False),
-        ("info", None, False),
-    ],
-)
-def test_the_least_severity_decides(least, severity, wanted):
-    found = [finding(severity=severity)] if severity else []
-    assert is_alarming(summary(*found), least) is wanted
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"status": "incomplete"},
-        {"rows_decided": 1},
-        {"assertions": (BROKEN,)},
-        {"assertions": (UNPROVEN,)},
-        {"exit_code": 3},
-    ],
-)
-def test_what_is_broken_is_worth_an_alert_whatever_the_severity(fields):
-    assert is_alarming(summary(**fields), "high")
-    assert not is_alarming(summary(**fields), "never")
 
 
 def test_what_is_unknown_is_told_apart_from_what_is_broken():
@@ -59,10 +26,6 @@ def test_what_is_unknown_is_told_apart_from_what_is_broken():
     assert (alert.facts["broken_assertions"], alert.facts["unknown_assertions"]) == (
         [], ["no strangers"],
     )  # fmt: skip
-
-
-def test_a_quiet_night_is_worth_none():
-    assert not is_alarming(summary(assertions=(KEPT,), exit_code=0), "info")
 
 
 def test_generic_json_has_the_facts_and_the_worst_findings_first():

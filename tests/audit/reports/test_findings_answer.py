@@ -57,7 +57,10 @@ def test_the_first_sentence_counts_by_severity():
 
 
 def test_the_first_sentence_counts_by_state_too_where_there_are_states():
-    assert counts_sentence(found(finding(), has_states=True)) == "1 high finding (1 new)."
+    assert (
+        counts_sentence(found(finding(), has_states=True))
+        == "1 high finding (1 not in the baseline)."
+    )
 
 
 def test_programs_have_every_finding():

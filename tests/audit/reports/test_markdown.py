@@ -95,11 +95,38 @@ def test_a_quiet_night_says_so_first():
 
 @pytest.mark.parametrize("severity", SEVERITIES)
 def test_a_finding_that_the_exit_code_hides_is_still_to_do(severity):
-    page = render_summary(replace(QUIET, findings=(finding(severity=severity),), exit_code=0))
+    reason = "no finding that reaches --fail-on is outside the baseline"
+    told = replace(QUIET, findings=(finding(severity=severity),), exit_code=0, exit_reason=reason)
+    page = render_summary(told)
     assert "Nothing to do" not in page
     assert page.splitlines()[2] == (
         f"**Action needed: 1 {severity} finding. No access changed. "
-        "Exit code 0: no new finding reaches --fail-on.**"
+        "Exit code 0: no finding that reaches --fail-on is outside the baseline.**"
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "headline"),
+    [
+        (8, "No new findings, 8 known. No access changed."),
+        (0, "Action needed: 8 new findings (8 high). No access changed."),
+        (6, "Action needed: 2 new findings (2 high), 6 known. No access changed."),
+        (None, "Action needed: 8 high findings. No access changed."),
+    ],
+)
+def test_the_headline_tells_new_findings_from_known_ones(known, headline):
+    found = tuple(finding(number) for number in range(8))
+    before = None if known is None else frozenset(each.fingerprint for each in found[:known])
+    told = replace(QUIET, findings=found, exit_code=None, known_before=before)
+    assert render_summary(told).splitlines()[2] == f"**{headline}**"
+
+
+def test_known_findings_call_for_no_action_and_what_else_is_wrong_does():
+    found = (finding(1),)
+    known = frozenset({found[0].fingerprint})
+    told = replace(QUIET, findings=found, exit_code=None, known_before=known, status="incomplete")
+    assert render_summary(told).splitlines()[2] == (
+        "**Action needed: the run is incomplete, no new findings, 1 known. No access changed.**"
     )
 
 

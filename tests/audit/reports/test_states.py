@@ -12,7 +12,8 @@ from xml.etree import ElementTree
 import pytest
 from jsonschema import Draft7Validator
 
-from aclkit.audit.alerts.alerts import MOST_FINDINGS, alert_of, is_alarming, render_alert
+from aclkit.audit.alerts.alerts import MOST_FINDINGS, alert_of, render_alert
+from aclkit.audit.alerts.since import Moved, alert_since
 from aclkit.audit.findings.baseline import Known, Mute, classify
 from aclkit.audit.reports.render import FORMATS, render
 from tests.audit.reports.made import HOSTILE, IMAGE, finding, report
@@ -70,7 +71,7 @@ def test_without_a_baseline_and_mutes_nothing_is_called_new():
     assert "data-state=" not in page
     assert 'name="state"' not in page
     assert "State:" not in render(made, "markdown")
-    assert "(new)" not in render(made, "junit", "low")
+    assert "baseline" not in render(made, "junit", "low")
     assert "finding_states" not in render(made, "prometheus")
     assert alert_of(made.summary).lines == ("low public-access: Everyone has READ.",)
 
@@ -98,7 +99,8 @@ def _texts(value):
 
 def test_the_verdict_counts_the_states():
     text = render(all_states(), "markdown")
-    assert "1 high and 2 low findings (2 new, 1 known, 1 muted, 1 fixed)" in text
+    states = "(2 not in the baseline, 1 in the baseline, 1 muted, 1 fixed)"
+    assert f"1 high and 2 low findings {states}" in text
     assert "- Fix or accept anew 1 finding: the acceptance has expired." in text
 
 
@@ -109,8 +111,9 @@ def test_markdown_tells_muted_and_fixed_findings_apart():
         "- high escalation topic:t3: muted until 2026-12-31 by ops: moves away"
     )  # fmt: skip
     assert text.partition("## Fixed\n\n")[2].startswith("- high public-access topic:gone\n")
-    assert "  - State: new; the mute of ops ran out on 2026-01-01: moves away\n" in text
-    assert "  - State: known\n" in text
+    late = "not in the baseline; the mute of ops ran out on 2026-01-01: moves away"
+    assert f"  - State: {late}\n" in text
+    assert "  - State: in the baseline\n" in text
 
 
 def test_json_has_state_and_mute_of_each_finding_and_what_is_fixed():
@@ -205,7 +208,7 @@ def test_the_failing_findings_of_a_kind_stand_first():
     made = judged_report(KNOWN, NEW)
     (failure,) = ElementTree.fromstring(render(made, "junit", "low")).iter("failure")
     assert failure.get("message") == "1 findings, the worst is low"
-    assert failure.text.splitlines()[0].startswith("low (new): ")
+    assert failure.text.splitlines()[0].startswith("low (not in the baseline): ")
 
 
 def test_the_spreadsheet_has_columns_for_the_states():
@@ -237,10 +240,13 @@ def test_the_page_lists_muted_findings_last_with_their_owner_and_what_is_fixed()
 
 
 def test_known_findings_are_not_worth_an_alert_and_mutes_that_ran_out_are():
-    assert not is_alarming(judged_report(KNOWN, MUTED).summary, "info")
-    assert not is_alarming(judged_report(NEW).summary, "high")
-    assert is_alarming(judged_report(NEW).summary, "low")
-    assert is_alarming(judged_report(LATE).summary, "high")
+    def is_alarming(judged, least):
+        return alert_since(judged.summary, None, Moved(), least) is not None
+
+    assert not is_alarming(judged_report(KNOWN, MUTED), "info")
+    assert not is_alarming(judged_report(NEW), "high")
+    assert is_alarming(judged_report(NEW), "low")
+    assert is_alarming(judged_report(LATE), "high")
 
 
 def test_an_alert_tells_what_is_new_before_what_is_known():
@@ -248,8 +254,8 @@ def test_an_alert_tells_what_is_new_before_what_is_known():
     baseline = {one.fingerprint: known(one) for one in old}
     told = alert_of(judged_report(*old, NEW, LATE, MUTED, baseline=baseline).summary)
     assert told.lines[0].startswith("low any-host (mute ran out): ")
-    assert told.lines[1].startswith("low public-access (new): ")
-    assert told.lines[2].startswith("high public-access (known): ")
+    assert told.lines[1].startswith("low public-access (not in the baseline): ")
+    assert told.lines[2].startswith("high public-access (in the baseline): ")
     said = render_alert(told, "json")
     assert [one["state"] for one in said["worst"][:3]] == ["new", "new", "known"]
     assert said["states"]["muted"] == 1

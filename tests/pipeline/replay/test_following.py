@@ -16,6 +16,7 @@ from aclkit.pipeline.replay import following
 from aclkit.pipeline.replay.following import ContentFollower, FileContent, Following, LogFollower
 from aclkit.pipeline.replay.intake import Source, look_at
 from aclkit.pipeline.sources.items import metadata_log_items
+from aclkit.pipeline.sources.metadata_log import list_metadata_log
 from aclkit.pipeline.sources.readers import read_item
 from tests.pipeline.sources.growing_log import GrowingLog, numbered
 from tests.pipeline.sources.log_bytes import NO_OP, acl_record, batch, flipped
@@ -34,7 +35,7 @@ class Reader:
             return None
         if news.tail is None:
             self.wholes += 1
-            self.follower.begin()
+            self.follower.begin(list_metadata_log(str(self.log.folder)))
             self.take(self.read_whole())
         else:
             self.tails += 1
@@ -165,7 +166,7 @@ def test_a_log_that_was_cut_behind_an_empty_segment_is_not_taken_for_the_same(lo
 
 def test_the_end_of_a_log_is_that_of_its_last_batch_whatever_is_empty_after_it(log, reader):
     log.roll()
-    reader.follower.begin()
+    reader.follower.begin(list_metadata_log(str(log.folder)))
     reader.follower.end()
     assert (reader.follower.offset, reader.poll()) == (log.end, None)
     log.add()
@@ -321,8 +322,8 @@ def test_a_file_of_an_option_makes_the_sources_be_read_as_a_whole(log, tmp_path)
     log.add()
     mutes = tmp_path / "mutes.toml"
     mutes.write_text("")
-    both = Following(look_at([Source("metadata-log", str(log.folder))]), [str(mutes)])
-    both.begin(both.look())
+    both = Following(looked(log), [str(mutes)])
+    both.begin(lambda: looked(log))
     both.end()
     assert both.look() is None
     state = both.state()
@@ -330,5 +331,90 @@ def test_a_file_of_an_option_makes_the_sources_be_read_as_a_whole(log, tmp_path)
     assert both.look().tail
     mutes.write_text("# changed")
     assert both.look().tail is None
-    later = Following(look_at([Source("metadata-log", str(log.folder))]), [str(mutes)])
+    later = Following(looked(log), [str(mutes)])
     assert not later.resume(state), "the file has changed since"
+
+
+def looked(log):
+    return look_at([Source("metadata-log", str(log.folder))])
+
+
+def test_the_place_is_the_end_of_the_files_that_were_listed(log):
+    log.add()
+    both = Following(looked(log))
+
+    def listing_just_before_the_log_rolls():
+        intake = looked(log)
+        log.roll()
+        log.add()
+        return intake
+
+    intake = both.begin(listing_just_before_the_log_rolls)
+    both.end()
+    assert len(intake.items) == 1
+    (new,) = [row.acl_id for row in both.look().tail if row.kind == FACT]
+    assert new == numbered(2).acl_id
+
+
+def test_of_several_logs_each_place_is_of_its_own_listing(log, tmp_path):
+    other = GrowingLog(tmp_path / "other" / "__cluster_metadata-0")
+    sources = [Source("metadata-log", str(each.folder)) for each in (log, other)]
+    both = Following(look_at(sources))
+
+    def listing():
+        intake = look_at(sources)
+        other.roll()
+        other.add()
+        return intake
+
+    log.add()
+    other.add()
+    both.begin(listing)
+    both.end()
+    found = [row for row in both.look().tail if row.kind == FACT]
+    assert [(row.source, row.acl_id) for row in found] == [
+        (str(other.path(other.bases[-1])), numbered(2).acl_id)
+    ]
+
+
+def test_a_run_that_listed_again_leaves_no_place(log):
+    log.add()
+    one = Following(looked(log))
+    one.begin(lambda: looked(log))
+    one.end(is_listed_again=True)
+    assert (one.state(), one.look().tail) == (None, None)
+
+
+def test_a_log_of_which_a_file_goes_before_its_end_is_found_has_no_place(log):
+    log.add()
+    log.roll()
+    one = Following(looked(log))
+
+    def listing():
+        intake = looked(log)
+        log.path(log.bases[-1]).unlink()
+        return intake
+
+    one.begin(listing)
+    one.end()
+    assert one.look().tail is None
+
+
+def test_a_content_is_noted_before_the_source_is_read(tmp_path):
+    text = tmp_path / "acls.txt"
+    text.write_text(f"Current ACLs for resource `{PATTERN}`:\n\t{ENTRY.format('bob')}\n")
+    source = [Source("acls-list", str(text))]
+    one = Following(look_at(source))
+
+    def reading_just_before_it_is_written():
+        intake = look_at(source)
+        text.write_text(text.read_text() + f"\t{ENTRY.format('eve')}\n")
+        return intake
+
+    one.begin(reading_just_before_it_is_written)
+    one.end()
+    assert "has changed" in one.look().why
+
+
+PATTERN = "ResourcePattern(resourceType=TOPIC, name=t, patternType=LITERAL)"
+ENTRY = "(principal=User:{}, host=*, operation=READ, permissionType=ALLOW)"

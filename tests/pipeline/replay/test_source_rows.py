@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +15,7 @@ from aclkit.errors import SurroundingsError
 from aclkit.model.facts import SourceRow
 from aclkit.pipeline.replay import engines
 from aclkit.pipeline.replay.asking import TooManyRowsError
+from aclkit.pipeline.replay.imprint import imprint_of
 from aclkit.pipeline.replay.intake import Source, look_at
 from aclkit.pipeline.replay.job import replay
 from aclkit.pipeline.replay.known import ReplayOptions
@@ -84,9 +86,34 @@ def test_where_a_file_went_since_it_was_listed_all_is_listed_and_read_again(tmp_
     shutil.copytree(KRAFT, log)
     intake = look_at([Source("metadata-log", str(log))])
     next(log.glob("*.checkpoint")).unlink()
-    rows, whole = source_rows(OnDuckdb("c"), intake, lambda _: True)
-    assert rows_of(rows) == expected(intake.list_again())
-    assert len(whole) == len(intake.items) - 1
+    read = source_rows(OnDuckdb("c"), intake, lambda _: True)
+    assert rows_of(read.rows) == expected(intake.listed_again().items)
+    assert len(read.whole) == len(intake.items) - 1 == len(read.intake.items)
+
+
+def test_a_run_that_listed_again_keeps_no_imprint_of_the_listing_before(tmp_path, monkeypatch):
+    """A file that went and is back looks as before, and yet it was not read."""
+    log = tmp_path / "log"
+    shutil.copytree(KRAFT, log)
+    newest = sorted(log.glob("*.log"))[-1]
+    read, found = OnDuckdb.read, []
+
+    def reading(engine, items, board):
+        found.append(len(items))
+        if len(found) == 1:
+            newest.rename(tmp_path / "away")
+        rows = read(engine, items, board)
+        if len(found) == 2:
+            (tmp_path / "away").rename(newest)
+        return rows
+
+    monkeypatch.setattr(OnDuckdb, "read", reading)
+    with begin_run(None, str(tmp_path / "w"), "replay", lock_timeout=0) as run:
+        intake = look_at([Source("metadata-log", str(log))])
+        intake = replace(intake, imprint=imprint_of(intake, ReplayOptions()))
+        result = replay(run, intake, None, ReplayOptions())
+        assert (result.is_listed_again, run.settings.sources) == (True, None)
+    assert found[0] == found[1] + 1
 
 
 @pytest.mark.parametrize(

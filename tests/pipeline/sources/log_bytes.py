@@ -44,6 +44,11 @@ def acl_record(acl: Acl) -> bytes:
     )  # fmt: skip
 
 
+def removal_record(acl_id: str) -> bytes:
+    """RemoveAccessControlEntryRecord."""
+    return b"\x01\x13\0" + base64.urlsafe_b64decode(acl_id + "==") + b"\0"
+
+
 def topic_record(name: str, topic_id: bytes) -> bytes:
     """TopicRecord."""
     return b"\x01\x02\0" + compact(name.encode()) + topic_id + b"\0"

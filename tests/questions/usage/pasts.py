@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 
 from aclkit.model.acl import Acl
@@ -34,13 +35,13 @@ class Step:
 
 def past_of(
     steps: Sequence[Step],
-    *settings: tuple[int | None, BrokerSettings],
+    *settings: tuple[int | None, BrokerSettings] | tuple[int | None, BrokerSettings, int],
     jumps: tuple[tuple[int, int], ...] = (),
     is_listed: bool = False,
     newest: int | None = None,
     semantics: Semantics = KAFKA,
 ) -> ClusterPast:
-    """Make a past; settings are (since, in microseconds, what)."""
+    """Make a past; settings are (since, what, when the ones before were seen last) in micros."""
     head = max((step.offset for step in steps), default=0) + 1
     told = settings or ((None, NOBODY),)
     timeline = Timeline(
@@ -49,16 +50,16 @@ def past_of(
         jumps=jumps,
         holes=(),
         settings=tuple(
-            Settings(
-                offset=0,
-                since=None if since is None else to_datetime(since).replace(tzinfo=None),
-                broker=broker,
-            )
-            for since, broker in told
+            Settings(offset=0, since=_at(since), broker=broker, before=_at(*before))
+            for since, broker, *before in told
         ),
     )
     times = [(step.offset, step.time) for step in steps]
     return build_past(lives_of(steps), timeline, times, is_listed=is_listed, semantics=semantics)
+
+
+def _at(micros: int | None = None) -> datetime | None:
+    return None if micros is None else to_datetime(micros).replace(tzinfo=None)
 
 
 def lives_of(steps: Iterable[Step]) -> list[Lifetime]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -158,14 +159,95 @@ def test_an_hour_that_comes_twice_is_undetermined_where_the_two_differ():
     assert verdict(said(), (50 * SECOND, 60 * SECOND)).verdict == AGREE
 
 
-def test_settings_are_those_of_then():
-    everybody = BrokerSettings(allow_everyone=True)
-    admin = BrokerSettings(super_users=frozenset({"User:a"}))
-    past = past_of([Step(1, 100 * SECOND)], (150 * SECOND, everybody), (300 * SECOND, admin))
-    allow, boss = Ruling("ALLOWED", "DefaultAllow"), Ruling("ALLOWED", "SuperUser")
-    assert [verdict(said(allow), at, past).verdict for at in (50, 200)] == [AGREE, AGREE]
-    assert verdict(said(boss), 200, past).verdict == MISMATCH
-    assert [verdict(said(boss), at, past).verdict for at in (300, 400)] == [UNDETERMINED, AGREE]
+acls = st.builds(
+    acl,
+    st.sampled_from(["a", "ab", "*", "#a", ""]),
+    pattern_type=st.sampled_from(["LITERAL", "PREFIXED"]),
+    principal=st.sampled_from(["User:a", "User:b", "User:*"]),
+    host=st.sampled_from(["*", "10.0.0.1", "10.0.0.2"]),
+    operation=st.sampled_from(["READ", "DESCRIBE", "ALL"]),
+    permission_type=st.sampled_from(["ALLOW", "DENY"]),
+)
+requests = st.builds(
+    request,
+    st.sampled_from(["a", "ab", "abc", "b"]),
+    principal=st.sampled_from(["User:a", "User:c"]),
+    host=st.sampled_from(["10.0.0.1", "10.9.9.9"]),
+    operation=st.sampled_from(["READ", "DESCRIBE"]),
+)
+
+
+EVERYBODY = BrokerSettings(allow_everyone=True)
+ADMIN = BrokerSettings(super_users=frozenset({"User:a"}))
+ALLOW, BOSS = Ruling("ALLOWED", "DefaultAllow"), Ruling("ALLOWED", "SuperUser")
+
+
+def test_settings_are_those_that_a_run_saw():
+    past = past_of(
+        [Step(1, 100 * SECOND)], (150 * SECOND, EVERYBODY), (300 * SECOND, ADMIN, 290 * SECOND)
+    )
+    assert [verdict(said(ALLOW), at, past).verdict for at in (50, 200, 280)] == [AGREE] * 3
+    assert [verdict(said(BOSS), at, past).verdict for at in (50, 200, 280)] == [MISMATCH] * 3
+    assert [verdict(said(BOSS), at, past).verdict for at in (302, 400)] == [AGREE, AGREE]
+    assert verdict(said(ALLOW), 302, past).verdict == MISMATCH
+
+
+@pytest.mark.parametrize("ruling", [ALLOW, BOSS, DENIED])
+@pytest.mark.parametrize(("time", "before"), [(160, ()), (299, ()), (250, (240 * SECOND,))])
+def test_between_runs_that_saw_other_settings_a_line_is_undetermined(ruling, time, before):
+    """The brokers may have had either; that a line says what both deny proves nothing too."""
+    past = past_of(
+        [Step(1, 100 * SECOND)], (150 * SECOND, EVERYBODY), (300 * SECOND, ADMIN, *before)
+    )
+    found = verdict(said(ruling), time, past)
+    assert found.verdict == UNDETERMINED
+    first = "1970-01-01T00:04:00Z" if before else "1970-01-01T00:02:30Z"
+    assert found.reason == (
+        "the broker settings changed at an unknown time between the runs of "
+        f"{first} and 1970-01-01T00:05:00Z"
+    )
+
+
+def test_settings_that_change_nothing_for_a_request_leave_its_lines_alone():
+    other = BrokerSettings(super_users=frozenset({"User:b"}))
+    past = past_of(
+        [Step(1, 100 * SECOND, came=READ)], (10 * SECOND, BrokerSettings()), (300 * SECOND, other)
+    )
+    assert verdict(said(ALLOWED), 200, past).verdict == AGREE
+    assert verdict(said(), 200, past).verdict == MISMATCH
+
+
+moments = st.integers(0, 9)
+
+
+@given(
+    st.lists(st.tuples(moments, acls), max_size=4),
+    st.lists(
+        st.tuples(moments, st.sampled_from([BrokerSettings(), EVERYBODY, ADMIN])), min_size=1,
+        max_size=3, unique_by=lambda drawn: drawn[0],
+    ),
+    st.integers(0, 9),
+    requests,
+    moments,
+)  # fmt: skip
+def test_whenever_settings_changed_between_two_runs_no_right_line_is_a_mismatch(
+    drawn, seen, late, asked, asked_at
+):
+    """Against a world in which the settings changed at some moment that no run saw."""
+    drawn, seen = sorted(drawn, key=lambda each: each[0]), sorted(seen, key=lambda each: each[0])
+    steps = [
+        Step(number, (at * 10 + 1) * SECOND, came=replace(one, acl_id=str(number)))
+        for number, (at, one) in enumerate(drawn)
+    ]
+    told = [(at * 10 * SECOND, broker) for at, broker in seen]
+    past = past_of(steps or [Step(0, SECOND)], *told)
+    time, true = asked_at * 10 + 5, seen[0][1]
+    for (old, _), (new, broker) in pairwise(seen):
+        if time >= old * 10 + (new - old) * late:
+            true = broker
+    there = [step.came for step in steps if step.came and step.time <= time * SECOND]
+    ruling = decide(there, asked, true, KAFKA)
+    assert verdict(said(ruling, request=asked), time, past).verdict in (AGREE, UNDETERMINED)
 
 
 def test_a_time_of_which_nothing_was_read_is_undetermined():
@@ -214,24 +296,6 @@ def test_times_that_go_back_count_as_of_the_first_later_record():
     past = past_of([Step(1, 200 * SECOND), Step(2, 100 * SECOND, came=READ)])
     assert verdict(said(), 150, past).verdict == AGREE
     assert verdict(said(ALLOWED), 250, past).verdict == AGREE
-
-
-acls = st.builds(
-    acl,
-    st.sampled_from(["a", "ab", "*", "#a", ""]),
-    pattern_type=st.sampled_from(["LITERAL", "PREFIXED"]),
-    principal=st.sampled_from(["User:a", "User:b", "User:*"]),
-    host=st.sampled_from(["*", "10.0.0.1", "10.0.0.2"]),
-    operation=st.sampled_from(["READ", "DESCRIBE", "ALL"]),
-    permission_type=st.sampled_from(["ALLOW", "DENY"]),
-)
-requests = st.builds(
-    request,
-    st.sampled_from(["a", "ab", "abc", "b"]),
-    principal=st.sampled_from(["User:a", "User:c"]),
-    host=st.sampled_from(["10.0.0.1", "10.9.9.9"]),
-    operation=st.sampled_from(["READ", "DESCRIBE"]),
-)
 
 
 @given(st.lists(st.tuples(acls, st.booleans()), max_size=8), requests, st.booleans())

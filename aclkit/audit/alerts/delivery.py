@@ -1,0 +1,256 @@
+"""A published run and a receiver → an alert of what is new to it, sent once, and remembered.
+
+``run``, ``alert`` and ``watch`` send by this alone. What a receiver knows is kept per cluster,
+receiver and severity, in ``alerted_file``: read again, with its lock held, before each alert, and
+written after it. Whatever is interrupted in between is sent once more, with the same ``alert_id``.
+Before a first alert its beginning is written: the offset from which on changes of ACLs are news.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Final
+
+from aclkit.audit.alerts.alerts import Alert
+from aclkit.audit.alerts.since import (
+    Alerted,
+    Moved,
+    alert_of_return,
+    alert_of_silence,
+    alert_since,
+    alerted_by,
+    begin_with,
+    read_alerted,
+)
+from aclkit.audit.alerts.webhook import Webhook, send_alert
+from aclkit.audit.reports.data import NightlySummary
+from aclkit.audit.reports.gather_past import read_moved
+from aclkit.audit.reports.words import iso
+from aclkit.errors import AclkitError
+from aclkit.warehouse.alerted_file import ALERTED, AlertedFile, Entry, alerted_file
+from aclkit.warehouse.job_run import JOB_RUN
+from aclkit.warehouse.location import Location
+from aclkit.warehouse.published import deciding_run, open_warehouse
+from aclkit.warehouse.reader import open_tables
+from aclkit.warehouse.storage import newest_version
+from aclkit.warehouse.watch_state import FOLDER
+
+
+@dataclass(kw_only=True)
+class Delivery:
+    """Sends alerts about a warehouse to one receiver.
+
+    Attributes:
+        place: the warehouse.
+        webhook: the receiver.
+        least: the severity that is worth an alert, see ``alert_since``.
+        lock_timeout: seconds to wait for another process that sends.
+        warn: takes a line for who runs this.
+        told: cluster → what the receiver knows, as far as this process has read or written it.
+    """
+
+    place: Location
+    webhook: Webhook
+    least: str
+    lock_timeout: float
+    warn: Callable[[str], None]
+    told: dict[str, Alerted] = field(default_factory=dict)
+    _silences: dict[str, str] = field(default_factory=dict)
+
+    def begin(self, cluster: str | None, noted: Mapping[str, Any] | None = None) -> None:
+        """Write from where on changes are news, before a run publishes any, if that is unknown.
+
+        That is the state which is published now. A run that is killed before it alerts loses
+        nothing then.
+
+        Args:
+            cluster: its id; None is the only one, where the warehouse has but one.
+            noted: what ``note`` returned when the receiver was alerted last, where that is known.
+        """
+        if cluster in self.told or newest_version(self.place.files, JOB_RUN) is None:
+            return
+        clusters = open_warehouse(self.place.text).clusters
+        cluster = clusters[0] if cluster is None and len(clusters) == 1 else cluster
+        if cluster not in clusters:
+            return
+        known, _, _ = self._read(AlertedFile(self.place), cluster)
+        if known is None:
+            with alerted_file(self.place, self.lock_timeout) as file:
+                known = self._known(file, cluster, noted)
+                head = published_head(self.place, cluster)
+                if known is None and head is not None:
+                    known = Alerted(run_id=head[0], offset=head[1])
+                    self._remember(file, cluster, known)
+        if known is not None:
+            self.told[cluster] = known
+
+    def send_new(self, newest: Callable[[], NightlySummary]) -> bool:
+        """Alert what is new to the receiver; return whether there was anything.
+
+        Args:
+            newest: returns the newest run that decided; asked with the lock held.
+
+        Raises:
+            SurroundingsError: the alert was not delivered. It is sent with the next one.
+            OSError: what was sent cannot be remembered. It is sent again with the next one.
+        """
+        with alerted_file(self.place, self.lock_timeout) as file:
+            summary = newest()
+            cluster = summary.cluster_id
+            known = self._known(file, cluster)
+            if known is None:
+                known = begin_with(summary)
+                self._remember(file, cluster, known)
+            now = alerted_by(summary, self.least, known)
+            alert = self.alert(summary, known)
+            if alert is not None:
+                send_alert(alert, self.webhook)
+            if now != known:
+                self._remember(file, cluster, now)
+            self.told[cluster] = now
+        return alert is not None
+
+    def peek(self, summary: NightlySummary) -> Alert | None:
+        """Return the alert that would be sent, and change nothing."""
+        return self.alert(summary, self._read(AlertedFile(self.place), summary.cluster_id)[0])
+
+    def knows(self, summary: NightlySummary) -> bool:
+        """Whether the receiver knows all of a run, as far as this process remembers."""
+        known = self.told.get(summary.cluster_id)
+        return known is not None and alerted_by(summary, self.least, known) == known
+
+    def alert(self, summary: NightlySummary, known: Alerted | None) -> Alert | None:
+        """Return the alert about what a receiver does not know; None where it knows all."""
+        moved = Moved()
+        if known is not None and known.offset != summary.head_offset:
+            moved = moved_since(self.place, summary.cluster_id, known.offset)
+        return alert_since(summary, known, moved, self.least)
+
+    def note(self, cluster: str) -> dict[str, Any] | None:
+        """Return what tells ``begin`` that the receiver was alerted, and up to where."""
+        known = self.told.get(cluster)
+        return None if known is None else {"key": self._key, "offset": known.offset}
+
+    def tell_silence(
+        self, cluster: str | None, error: AclkitError, polls: int, since: datetime
+    ) -> None:
+        """Alert, unless that was done before, that the sources cannot be read."""
+        name = cluster or ""
+        with alerted_file(self.place, self.lock_timeout) as file:
+            if self._silence(file, name):
+                return
+            send_alert(alert_of_silence(cluster, error, polls, iso(since)), self.webhook)
+            self._set_silence(file, name, iso(since))
+
+    def tell_return(self, cluster: str | None) -> None:
+        """Alert that the sources are read again, if it was alerted that they are not."""
+        # The first failures may be those of a cluster whose id no source has told yet.
+        names = dict.fromkeys((cluster or "", ""))
+        if not any(self._silences.get(name, "unread") for name in names):
+            return
+        with alerted_file(self.place, self.lock_timeout) as file:
+            for name in names:
+                if since := self._silence(file, name):
+                    send_alert(alert_of_return(cluster, since), self.webhook)
+                    self._set_silence(file, name, "")
+
+    @property
+    def _key(self) -> str:
+        return f"{self.webhook.receiver} {self.least}"
+
+    def _known(
+        self, file: AlertedFile, cluster: str, noted: Mapping[str, Any] | None = None
+    ) -> Alerted | None:
+        """Return what the receiver knows; None before a first alert.
+
+        What was lost is said, and replaced as far as it is noted elsewhere: in this process all of
+        it, else where it began.
+        """
+        known, entry, problem = self._read(file, cluster)
+        if known is not None:
+            return known
+        before = self.told.get(cluster) or _beginning(noted, self._key) or _older(entry)
+        if before is None and not problem:
+            return None
+        more = ""
+        if cluster not in self.told:
+            more = " The next alert has all findings in force, known ones too"
+            more += f", and changes of ACLs since offset {before.offset}." if before else "."
+        problem = problem or "does not hold what this receiver was alerted"
+        self.warn(f"warning: {self.place}/{FOLDER}/{ALERTED} {problem}.{more}")
+        if before is not None:
+            self._remember(file, cluster, before)
+        return before
+
+    def _read(self, file: AlertedFile, cluster: str) -> tuple[Alerted | None, Entry, str]:
+        """Read what the receiver knows; else the cluster's entry, and what is wrong with it."""
+        try:
+            entry = file.read().get(cluster, {})
+        except ValueError as error:
+            return None, {}, f"is malformed ({error})"
+        said = _part(entry, _TOLD).get(self._key)
+        known = read_alerted(said) if isinstance(said, Mapping) else None
+        is_bad = known is None and (said is not None or not isinstance(entry.get(_TOLD, {}), dict))
+        return known, entry, f"is malformed (cluster {cluster!r})" if is_bad else ""
+
+    def _remember(self, file: AlertedFile, cluster: str, known: Alerted) -> None:
+        file.update(cluster, lambda entry: _with(entry, _TOLD, self._key, known.write()))
+
+    def _silence(self, file: AlertedFile, name: str) -> str:
+        """Read since when the receiver knows that sources cannot be read; empty where they can."""
+        try:
+            said = _part(file.read().get(name, {}), _FAILING).get(self.webhook.receiver, "")
+        except ValueError:
+            said = ""
+        self._silences[name] = str(said)
+        return str(said)
+
+    def _set_silence(self, file: AlertedFile, name: str, since: str) -> None:
+        receiver = self.webhook.receiver
+        file.update(name, lambda entry: _with(entry, _FAILING, receiver, since))
+        self._silences[name] = since
+
+
+def published_head(place: Location, cluster: str) -> tuple[str, int] | None:
+    """Return the run whose decisions on a cluster are published, and its offset; None before."""
+    run = open_warehouse(place.text).last_materialize(cluster)
+    return None if run is None else (run.run_id, run.head_offset or 0)
+
+
+def moved_since(place: Location, cluster: str, offset: int) -> Moved:
+    """Read the ACLs that came and went from an offset on, up to the published decisions."""
+    with open_tables(place.text, _HISTORY) as (published, tables):
+        added, removed = read_moved(tables, deciding_run(published, cluster), offset)
+    return Moved(added=added, removed=removed)
+
+
+def _part(entry: Entry, name: str) -> Mapping[str, Any]:
+    found = entry.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _with(entry: Entry, name: str, key: str, value: object) -> Entry:
+    """Return an entry with one value set; of an older aclkit's nothing is kept."""
+    kept = {part: _part(entry, part) for part in (_TOLD, _FAILING)}
+    return {**kept, name: {**kept[name], key: value}}
+
+
+def _beginning(noted: Mapping[str, Any] | None, key: str) -> Alerted | None:
+    """Return the beginning that was noted elsewhere; None where that is of another receiver."""
+    if not isinstance(noted, Mapping) or noted.get("key") != key:
+        return None
+    offset = noted.get("offset")
+    return Alerted(offset=offset) if isinstance(offset, int) else None
+
+
+def _older(entry: Entry) -> Alerted | None:
+    """Return the beginning after an older aclkit, which did not tell receivers apart."""
+    offset = entry.get("offset")
+    return Alerted(offset=offset) if isinstance(offset, int) else None
+
+
+_TOLD: Final = "told"
+_FAILING: Final = "failing"
+_HISTORY: Final[Mapping[str, Mapping[str, str]]] = {"acl_history": {}}

@@ -1,0 +1,105 @@
+"""The file that holds what receivers of alerts know: read and written by one process at a time.
+
+``alerted.json`` lies beside the tables, as ``checked.json`` does. On a disk a lock is held from the
+reading to the writing, so of two processes the later one knows what the earlier one has sent. In a
+bucket, where there is no lock, a write is conditional on what was read: none is lost, and two
+processes that send at the same moment may both send.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from aclkit.errors import SurroundingsError
+from aclkit.warehouse.location import Location
+from aclkit.warehouse.lock import alert_lock
+from aclkit.warehouse.watch_state import FOLDER, State, parse_state, render_state, write_beside
+
+if TYPE_CHECKING:
+    from aclkit.warehouse.lease import Replaceable
+
+ALERTED: Final = "alerted.json"
+
+Entry = Mapping[str, Any]
+"""What is known of one cluster."""
+
+
+@dataclass(frozen=True)
+class AlertedFile:
+    """The file, for who may write it now.
+
+    Attributes:
+        place: the warehouse.
+    """
+
+    place: Location
+
+    def read(self) -> State:
+        """Return what it holds; nothing where there is no such file.
+
+        Raises:
+            ValueError: it is malformed.
+            OSError: it cannot be read.
+        """
+        try:
+            return parse_state(self.place.files.read(_NAME))
+        except FileNotFoundError:
+            return {}
+
+    def update(self, cluster: str, change: Callable[[Entry], Entry]) -> None:
+        """Change what is known of a cluster; of a malformed file nothing is kept.
+
+        Raises:
+            OSError: it cannot be written.
+            SurroundingsError: others change it again and again meanwhile.
+        """
+        if not self.place.is_remote:
+            write_beside(self.place, ALERTED, _text(_parsed(self.read), cluster, change))
+            return
+        files = cast("Replaceable", self.place.files)
+        for _ in range(_MOST_TRIES):
+            try:
+                content, tag = files.read_tagged(_NAME)
+            except FileNotFoundError:
+                if files.create(_NAME, _text({}, cluster, change).encode()):
+                    return
+                continue
+            text = _text(_parsed(partial(parse_state, content)), cluster, change)
+            if files.replace(_NAME, text.encode(), tag):
+                return
+        raise SurroundingsError(f"Other processes change {self.place}/{_NAME} all the time.")
+
+
+@contextmanager
+def alerted_file(place: Location, lock_timeout: float) -> Iterator[AlertedFile]:
+    """Be the one process that reads and writes what a warehouse's receivers know.
+
+    Raises:
+        UsageError: nothing is written to such a place.
+        SurroundingsError: it cannot be written, or another process does not end.
+    """
+    place.require_writable()
+    if place.is_remote:
+        yield AlertedFile(place)
+        return
+    with alert_lock(place.text, lock_timeout):
+        yield AlertedFile(place)
+
+
+def _parsed(read: Callable[[], State]) -> State:
+    try:
+        return read()
+    except ValueError:
+        return {}
+
+
+def _text(state: State, cluster: str, change: Callable[[Entry], Entry]) -> str:
+    return render_state({**state, cluster: change(state.get(cluster, {}))})
+
+
+_NAME: Final = f"{FOLDER}/{ALERTED}"
+_MOST_TRIES: Final = 20
