@@ -25,6 +25,9 @@ SEMANTICS = (
 )
 """Both presets, and each setting alone; ranges beside globs and without."""
 
+OTHER_GROUP = f"Group:{ANY_OTHER}"
+"""A symbol too: any other principal of another type."""
+
 semantics = st.sampled_from(SEMANTICS)
 pattern_types = st.sampled_from(PATTERN_TYPES)
 texts = st.text(ALPHABET, max_size=7)
@@ -44,11 +47,17 @@ acl_principals = st.sampled_from(
         "*:*",
         "a",
         "Group:a",
+        ANY_OTHER_PRINCIPAL,
+        OTHER_GROUP,
     )
 )
 RANGES = ("10.0.0.0/8", "10.9.9.9/08", "10.0.0.0/31", "0.0.0.0/0", "::/0", "10.0.0.0/33", "10.*/8")
-acl_hosts = st.sampled_from(("*", "10.0.0.1", "10.0.0.2", "10.*", "10.0.0.?", "", "**", *RANGES))
-principals = st.sampled_from(("User:a", "User:b", "User:ab", "Group:a", ":a", ANY_OTHER_PRINCIPAL))
+acl_hosts = st.sampled_from(
+    ("*", "10.0.0.1", "10.0.0.2", "10.*", "10.0.0.?", "", "**", ANY_OTHER, *RANGES)
+)
+principals = st.sampled_from(
+    ("User:a", "User:b", "User:ab", "Group:a", ":a", ANY_OTHER_PRINCIPAL, OTHER_GROUP)
+)
 ATOMS = ("<any-other in 10.0.0.0/8>", "<any-other in 0.0.0.0/0>")
 real_hosts = st.sampled_from(
     ("10.0.0.1", "10.0.0.2", "10.9.9.9", "0.0.0.0", "0:0:0:0:0:0:0:1", ANY_OTHER)
@@ -61,7 +70,7 @@ def acls() -> st.SearchStrategy[Acl]:
     """One ACL, with globs in resource, principal and host."""
     return st.builds(
         acl,
-        st.text("ab*?", max_size=3),
+        st.text("ab*?", max_size=3) | st.just(ANY_OTHER),
         resource_type=resource_types,
         pattern_type=pattern_types,
         principal=acl_principals,

@@ -180,3 +180,39 @@ def test_only_the_plan_chooses_an_engine() -> None:
     found = {name for name in thresholds(PACKAGE) if not name.startswith("pipeline/plan.py")}
     assert found <= NO_ENGINE.keys(), found - NO_ENGINE.keys()
     assert found >= NO_ENGINE.keys(), NO_ENGINE.keys() - found
+
+
+TEXT_FILES = {"read_text", "write_text", "fdopen", "open"}
+TEXT_MODES = {"r", "w", "x", "a", "r+", "w+", "a+", "rt", "wt"}
+
+
+def is_of_some_locale(call: ast.Call) -> bool:
+    """Whether a call opens a file as text and leaves its encoding to the machine's locale."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in TEXT_FILES:
+        return False
+    values = {arg.value for arg in call.args if isinstance(arg, ast.Constant)}
+    is_said = "encoding" in {word.arg for word in call.keywords} or values & {"utf-8"}
+    is_text = call.func.attr.endswith("_text") or values & TEXT_MODES
+    return not is_said and bool(is_text) and ast.unparse(call.func) != "formatter.write_text"
+
+
+def test_no_file_is_read_or_written_by_the_locale() -> None:
+    assert_none(
+        f"{name_of(path)}:{call.lineno}: {ast.unparse(call)}"
+        for path in code()
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(call, ast.Call) and is_of_some_locale(call)
+    )
+
+
+SUPER_BY_NAME = re.compile(r"\b(principal|name|user|asked_by) (not )?in \S*settings\.super_users")
+
+
+def test_who_is_a_super_user_is_asked_in_one_place() -> None:
+    """A symbol that ``super.users`` names is none: ``BrokerSettings.makes_super``."""
+    assert_none(
+        f"{name_of(path)}:{number}: {line.strip()}"
+        for path in code()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if SUPER_BY_NAME.search(line) and "acl.principal" not in line and " for " not in line
+    )

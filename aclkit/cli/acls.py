@@ -13,7 +13,8 @@ from aclkit.answer.render import FORMATS
 from aclkit.cli.acl_options import ignored_options, principal_option, resource_options
 from aclkit.cli.acls_in_force import read_acls_in_force
 from aclkit.cli.context import Context, formats
-from aclkit.cli.help import command
+from aclkit.cli.encoding import PEOPLE, PROGRAMS, Reader
+from aclkit.cli.help import question
 from aclkit.cli.lazy_group import COMMANDS, LazyGroup
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell, write_lines
@@ -55,7 +56,7 @@ def acls() -> None:
 raw_option = flag("--raw", "Write names unchanged, even control characters, as Kafka's tools do.")
 
 
-@command("list")
+@question("list")
 @resource_options
 @principal_option
 @raw_option
@@ -93,7 +94,8 @@ def list_acls(
     ]
     if context.output_format == KAFKA_ACLS:
         shown = principals if raw else tuple(map(visible, principals))
-        context.deliver(f"{line}\n" for line in render_list(_shown(chosen, raw=raw), shown))
+        lines = render_list(_shown(chosen, raw=raw), shown)
+        context.deliver((f"{line}\n" for line in lines), _reader(raw=raw))
     else:
         chosen.sort(key=lambda acl: (*acl.binding, acl.acl_id))
         rows = [(*acl.binding, acl.acl_id) for acl in chosen]
@@ -102,7 +104,7 @@ def list_acls(
         context.write(Answer(title="ACLs", columns=COLUMNS, rows=rows, parts=lambda: [table]))
 
 
-@command("show")
+@question("show")
 @click.argument("acl_ids", nargs=-1, metavar="[ACL_ID]...")
 @raw_option
 @click.pass_obj
@@ -119,7 +121,7 @@ def show_acls(context: Context, acl_ids: tuple[str, ...], *, raw: bool) -> None:
     """
     found = read_acls_in_force(context).acls
     if not acl_ids:
-        print_lines(render_tree(_shown(found, raw=raw)))
+        print_lines(render_tree(_shown(found, raw=raw)), _reader(raw=raw))
         return
     by_id = {acl.acl_id: acl for acl in found}
     missing = [acl_id for acl_id in acl_ids if acl_id not in by_id]
@@ -128,7 +130,7 @@ def show_acls(context: Context, acl_ids: tuple[str, ...], *, raw: bool) -> None:
             f"No ACL in force has the id {missing[0]!r}. To list all: aclkit acls show"
         )
     chosen = [by_id[acl_id] for acl_id in acl_ids]
-    print_lines(map(render_standard_acl, _shown(chosen, raw=raw)))
+    print_lines(map(render_standard_acl, _shown(chosen, raw=raw)), _reader(raw=raw))
 
 
 def _shown(acls: Sequence[Acl], *, raw: bool) -> Sequence[Acl]:
@@ -141,6 +143,10 @@ def _shown(acls: Sequence[Acl], *, raw: bool) -> Sequence[Acl]:
     return shown
 
 
-def print_lines(lines: Iterable[str]) -> None:
+def _reader(*, raw: bool) -> Reader:
+    return PROGRAMS if raw else PEOPLE
+
+
+def print_lines(lines: Iterable[str], reader: Reader = PEOPLE) -> None:
     """Print lines on stdout."""
-    write_lines((f"{line}\n" for line in lines), sys.stdout)
+    write_lines((f"{line}\n" for line in lines), sys.stdout, reader)

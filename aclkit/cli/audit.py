@@ -29,7 +29,7 @@ from aclkit.cli.baseline_options import (
 )
 from aclkit.cli.completion import complete_finding
 from aclkit.cli.context import Context, format_option, tell_state
-from aclkit.cli.help import Group
+from aclkit.cli.help import QuestionGroup
 from aclkit.cli.output import tell, tell_all, write_lines
 from aclkit.errors import UsageError
 from aclkit.model.findings import SEVERITIES, up_to
@@ -39,7 +39,7 @@ from aclkit.runtime.safe_read import read_text
 FINDINGS_EXIT: Final = 1
 
 
-@click.group("audit", cls=Group, invoke_without_command=True)
+@click.group("audit", cls=QuestionGroup, invoke_without_command=True)
 @fail_on_option("Exit with code 1 on findings of this severity or higher.")
 @click.option(
     "--severity", type=click.Choice(SEVERITIES), help="Only findings of this severity or higher."

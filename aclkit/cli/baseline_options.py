@@ -9,7 +9,7 @@ import click
 
 from aclkit.audit.findings.baseline import Judged, Known, Mute, parse_baseline, parse_mutes
 from aclkit.audit.reports.words import ran_out_sentences
-from aclkit.cli.options import F, option, together
+from aclkit.cli.options import F, GateOption, option, together
 from aclkit.cli.output import tell
 from aclkit.model.findings import NEVER, SEVERITIES
 from aclkit.runtime.safe_read import LARGEST_DATA, read_text
@@ -26,7 +26,13 @@ baseline_options = together(
 
 def fail_on_option(text: str) -> Callable[[F], F]:
     """Return the option ``--fail-on``."""
-    return option("--fail-on", type=click.Choice([*SEVERITIES, NEVER]), default="high", help=text)
+    return option(
+        "--fail-on",
+        cls=GateOption,
+        type=click.Choice([*SEVERITIES, NEVER]),
+        default="high",
+        help=text,
+    )
 
 
 def read_baseline(path: str | None) -> dict[str, Known]:

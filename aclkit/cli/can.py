@@ -11,8 +11,8 @@ import click
 
 from aclkit.cli.completion import complete_can, complete_request, complete_resource
 from aclkit.cli.context import Context, tell_state
-from aclkit.cli.help import command
-from aclkit.cli.options import flag, gathered, option, together
+from aclkit.cli.help import question
+from aclkit.cli.options import GateOption, flag, gathered, option, together
 from aclkit.cli.output import tell
 from aclkit.cli.questions import principal_argument, question_options, taken_principal, tell_unknown
 from aclkit.cli.suggestions import (
@@ -71,13 +71,19 @@ def _access_arguments(**operation: Any) -> Callable[[Callable[..., Any]], Callab
     )
 
 
-@command("can")
+@question("can")
 @_access_arguments(metavar="OPERATION[,OPERATION...]", shell_complete=complete_can)
 @option("--group", metavar="NAME", help="Consumer group, for consume and transact.")
 @option("--transactional-id", metavar="ID", help="Transactional id, for produce and transact.")
 @flag("--idempotent", "With produce: the producer is idempotent.")
 @flag("--exactly-once", "With streams: the application uses exactly_once_v2.")
-@click.option("-q", "--quiet", is_flag=True, help="Print nothing. The exit code is the answer.")
+@click.option(
+    "-q",
+    "--quiet",
+    cls=GateOption,
+    is_flag=True,
+    help="Print nothing. The exit code is the answer.",
+)
 @question_options
 @partial(gathered, "options", TaskOptions)
 def can(context: Context, /, access: AccessQuestion, options: TaskOptions, *, quiet: bool) -> None:
@@ -152,7 +158,7 @@ def _asked(name: str, resource: Resource) -> list[Need]:
     return [Need(one, resource) for one in parse_operation(operation, resource.resource_type)]
 
 
-@command("why")
+@question("why")
 @_access_arguments(shell_complete=complete_request)
 @option("--at-offset", type=click.IntRange(min=0), metavar="N", help="State at this log offset.")
 @option("--at", metavar="TIME", help="State at this ISO 8601 time.")
@@ -197,7 +203,7 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
     context.write(why_answer(answer))
 
 
-@command("history")
+@question("history")
 @_access_arguments(shell_complete=complete_request)
 @question_options
 def history(context: Context, access: AccessQuestion) -> None:

@@ -10,7 +10,7 @@ import duckdb
 from aclkit.audit.reports.changes_answer import ChangedCell, cells_answer
 from aclkit.audit.reports.changes_read import read_run_changes
 from aclkit.cli.context import Context, format_option, tell_state
-from aclkit.cli.help import command
+from aclkit.cli.help import question
 from aclkit.cli.options import option
 from aclkit.cli.output import tell_all
 from aclkit.errors import UsageError
@@ -22,7 +22,7 @@ from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.sql import fetch
 
 
-@command("changes")
+@question("changes")
 @option("--since", metavar="RUN|TIME", help="All runs after this run or ISO 8601 time.")
 @click.option("--cells", is_flag=True, help="Each changed access of the last run.")
 @format_option

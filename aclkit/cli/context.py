@@ -16,6 +16,7 @@ from aclkit.answer.document import Answer
 from aclkit.answer.render import FORMATS, PROGRAMS, TABLE, Form, is_rows, render
 from aclkit.answer.text import Layout
 from aclkit.cli.discover_warehouse import find, none_named
+from aclkit.cli.encoding import Reader, reader_of
 from aclkit.cli.options import F, option, together
 from aclkit.cli.output import deliver, layout_of, tell, tell_all
 from aclkit.errors import UsageError
@@ -156,9 +157,13 @@ class Context:
         form = Form(columns=self.columns, layout=self.layout, stamp=self._stamp())
         self.deliver(render(answer, self.output_format, form))
 
-    def deliver(self, lines: Iterable[str]) -> None:
-        """Write lines to stdout, or to the file that was chosen; last the run that they are of."""
-        deliver(lines, self.output, may_page=self.output_format == TABLE)
+    def deliver(self, lines: Iterable[str], reader: Reader | None = None) -> None:
+        """Write lines to stdout, or to the file that was chosen; last the run that they are of.
+
+        They are for whom the format is, unless ``reader`` is named.
+        """
+        reader = reader or reader_of(self.output_format)
+        deliver(lines, self.output, reader, may_page=self.output_format == TABLE)
         self._tell_standing()
 
     def _stamp(self) -> tuple[object, ...]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from aclkit.cli.context import Context, format_option, tell_state
-from aclkit.cli.help import command
+from aclkit.cli.help import question
 from aclkit.cli.options import option
 from aclkit.questions.denials.answer import Selection, selected_denials
 from aclkit.questions.denials.read import NEEDED, read_denials, require_log
 
 
-@command("denials")
+@question("denials")
 @click.option("--new", "only_new", is_flag=True, help="Only what the last usage run saw first.")
 @click.option("--all", "is_all", is_flag=True, help="Also listings and what is allowed by now.")
 @option("--min-lines", type=click.IntRange(1), default=1, metavar="N", help="Fewest log lines.")

@@ -1,10 +1,10 @@
 """The working directory of a question → its warehouse, where no option names one.
 
-Only a person's questions look there. Commands that write, that a build server starts, or that can
-fail a build (``assert``, ``prove``, ``--fail-on``) use only their own options. So a file that a
-stranger puts into the folder, for example with a merge request, changes neither what they do nor
-what they find. For the same reason only these settings of a found file count: the place of the
-tables, access to their storage, the cluster, and the age from which an answer has a warning.
+Only a person's questions look there (``help.Question``). Commands that write, that other programs
+start, or that can fail a build (``assert``, ``prove``, a ``GateOption``) use only own options.
+So a file that a stranger puts into the folder, for example with a merge request, changes neither
+what they do nor what they find. For the same reason only these settings of a found file count: the
+place of the tables, access to their storage, the cluster, and the age from which an answer warns.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import Final
 import click
 from click.core import ParameterSource
 
-from aclkit.cli.options import parse_age
+from aclkit.cli.help import Question
+from aclkit.cli.options import GateOption, parse_age
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml
 from aclkit.runtime.safe_read import read_text
@@ -28,17 +29,6 @@ from aclkit.runtime.storage_settings import SECTION
 
 SETTINGS: Final = "aclkit.toml"
 WAREHOUSE: Final = "warehouse"
-
-QUESTIONS: Final = frozenset(
-    (
-        *("can", "who-can", "what-can", "why", "history", "preview", "diff", "changes", "tidy"),
-        *("remedy", "audit", "sql", "export", "report", "serve", "doctor"),
-    )
-)
-"""Commands that only read, and whose exit code is no gate without --fail-on."""
-
-_GATES: Final = ("config", "fail_on", "quiet")
-"""With one of these options a command is part of a script, and hears its own options alone."""
 
 _SAID: Final = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 
@@ -76,11 +66,19 @@ class FoundWarehouse:
 
 def find(ctx: click.Context, env: Mapping[str, str] = os.environ) -> FoundWarehouse | None:
     """Return what a command may take from the folder in which it was started."""
-    words = [one.info_name for one in _chain(ctx) if one.parent is not None]
-    is_told = any(one.get_parameter_source(name) in _SAID for one in _chain(ctx) for name in _GATES)
-    if env.get("CI") or is_told or not words or words[-1] not in QUESTIONS:
+    is_told = any(
+        one.get_parameter_source(str(param.name)) in _SAID
+        for one in _chain(ctx)
+        for param in one.command.params
+        if isinstance(param, GateOption) or param.name == _CONFIG
+    )
+    if env.get("CI") or is_told or not isinstance(ctx.command, Question):
         return None
     return look_around()
+
+
+_CONFIG: Final = "config"
+"""The option that names the file of settings: no other one is looked for."""
 
 
 def look_around(folder: Path = Path()) -> FoundWarehouse | None:

@@ -19,7 +19,7 @@ import click
 
 from aclkit.answer.document import Answer, Item, Items
 from aclkit.cli.context import Context, format_option
-from aclkit.cli.help import command
+from aclkit.cli.help import question
 from aclkit.cli.options import option, timeout_option
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.kafka.acls.command import kafka_acls_command
@@ -325,7 +325,7 @@ CHECKS: Final = (
 )
 
 
-@command("doctor")
+@question("doctor")
 @option(
     "--source", metavar="KIND:PATH", multiple=True, help="Check this source too; see aclkit replay."
 )

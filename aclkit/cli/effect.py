@@ -12,8 +12,8 @@ import click
 
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, format_option, retired_engine_option
-from aclkit.cli.help import command
-from aclkit.cli.options import gathered, option, together
+from aclkit.cli.help import question
+from aclkit.cli.options import GateOption, gathered, option, together
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.side_by_side import Other, other_options, write_side_by_side
 from aclkit.errors import UsageError
@@ -49,6 +49,7 @@ effect_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     format_option,
     option(
         "--fail-on",
+        cls=GateOption,
         type=click.Choice([GAINED, LOST, ANY]),
         help="Exit code 1 where access is gained, lost, or either, of any name; or not known.",
     ),
@@ -96,7 +97,7 @@ def write_effect(
         click.get_current_context().exit(1)
 
 
-@command("diff")
+@question("diff")
 @click.argument("start", metavar="[FROM]", required=False)
 @click.argument("end", metavar="[TO]", required=False)
 @other_options

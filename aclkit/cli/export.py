@@ -13,7 +13,8 @@ from aclkit.answer.rows import csv_field
 from aclkit.cli.acls import COLUMNS
 from aclkit.cli.acls_in_force import read_acls_in_force
 from aclkit.cli.context import Context, tell_state
-from aclkit.cli.help import command
+from aclkit.cli.encoding import PROGRAMS
+from aclkit.cli.help import question
 from aclkit.cli.lazy_group import COMMANDS, LazyGroup
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell, write_lines, write_rows
@@ -78,7 +79,7 @@ def _form_option(*forms: str) -> Callable[[_Command], _Command]:
     )
 
 
-@command("acls")
+@question("acls")
 @_form_option("kafka-acls", "kafka-bulk", "records", "strimzi", "terraform", "csv")
 @_output_option
 @flag("--skip-unsupported", "Exit with code 0 even if the format cannot express some ACLs.")
@@ -111,7 +112,7 @@ def export_acls(context: Context, form: str, output: str | None, *, skip_unsuppo
                 lines: Iterable[str] = render_records(alive.acls, times)
             else:
                 lines, unsaid = _RENDERERS[form](alive.acls)
-            write_lines((f"{line}\n" for line in lines), file)
+            write_lines((f"{line}\n" for line in lines), file, PROGRAMS)
     if unsaid:
         _tell_unsaid(unsaid, len(alive.acls))
         click.get_current_context().exit(0 if skip_unsupported else 1)
@@ -126,7 +127,7 @@ def _tell_unsaid(unsaid: Sequence[Acl], number: int) -> None:
     )
 
 
-@command("explain")
+@question("explain")
 @_form_option("parquet", "csv")
 @_output_option
 @click.pass_obj
@@ -150,7 +151,7 @@ def export_explain(context: Context, form: str, output: str | None) -> None:
         with _opened(output) as file:
             batches = explain_batches(opened.tables, opened.cluster_id)
             if form == "csv":
-                write_lines(render_csv(batches, csv_field), file)
+                write_lines(render_csv(batches, csv_field), file, PROGRAMS)
             else:
                 write_parquet(batches, file.buffer)
 

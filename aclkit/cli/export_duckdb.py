@@ -11,7 +11,7 @@ from typing import Final
 import click
 
 from aclkit.cli.context import Context, tell_state
-from aclkit.cli.help import command
+from aclkit.cli.help import question
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.pipeline.sources.files import is_there
@@ -22,7 +22,7 @@ from aclkit.warehouse.duck_file import holds_until, write_duck_file
 from aclkit.warehouse.published import open_warehouse
 
 
-@command("duckdb")
+@question("duckdb")
 @click.option(
     "--output",
     "-o",
@@ -52,7 +52,7 @@ def export_duckdb(context: Context, output: str, *, views: bool, copy: bool, for
         raise UsageError("Pass --views or --copy, not both.")
     _require_place(output, force=force)
     now = datetime.now(UTC)
-    published = open_warehouse(context.warehouse)
+    published = open_warehouse(context.asked_warehouse())
     if published.place.is_remote and views:
         raise UsageError(
             f"Views read files of this machine, and {published.place} is an object store. Next: "

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from aclkit.cli.options import gathered, option, together
+from aclkit.cli.options import GateOption, gathered, option, together
 from aclkit.kafka.desired.read import Asked
 from aclkit.questions.assertions.model import Assertion, Outcome
 from aclkit.questions.assertions.parse import parse_assertions, parse_watches
@@ -32,19 +32,36 @@ ALWAYS: Final = "always"
 """The kind of policy that less access breaks."""
 
 _OPTIONS = (
-    option("--assertions", metavar="FILE.toml", help="Your own policies (see aclkit assert)."),
+    option(
+        "--assertions",
+        cls=GateOption,
+        metavar="FILE.toml",
+        help="Your own policies (see aclkit assert).",
+    ),
     option(
         "--reference",
+        cls=GateOption,
         metavar="PATH",
         help="ACLs beyond whose access the result must not go; any format of desired show.",
     ),
-    option("--watch", metavar="FILE.toml", help="Sensitive access: no change of it passes."),
+    option(
+        "--watch",
+        cls=GateOption,
+        metavar="FILE.toml",
+        help="Sensitive access: no change of it passes.",
+    ),
     option(
         "--fail-on",
+        cls=GateOption,
         type=click.Choice(FAIL_ON),
         help="Exit code 1 where access is gained, lost, off for a time (gap), or any of these.",
     ),
-    option("--summary-env", metavar="FILE", help="Write the verdict and counts as NAME=value."),
+    option(
+        "--summary-env",
+        cls=GateOption,
+        metavar="FILE",
+        help="Write the verdict and counts as NAME=value.",
+    ),
 )
 
 

@@ -71,6 +71,13 @@ class Command(click.Command):
                 formatter.write_dl(found)
 
 
+class Question(Command):
+    """A command that only reads, and whose exit code is no gate unless an option makes it one.
+
+    A person asks it, so it finds the warehouse of the folder (``discover_warehouse``).
+    """
+
+
 class Group(Command, click.Group):
     """A group of commands, with both helps."""
 
@@ -81,9 +88,24 @@ class Group(Command, click.Group):
         self.format_commands(ctx, formatter)
 
 
+class Questions(Group):
+    """A group whose own commands are questions."""
+
+    command_class = Question
+
+
+class QuestionGroup(Question, Group):
+    """A group that is a question itself, where no command of it is named."""
+
+
 def command(name: str | None = None) -> Callable[[Callable[..., Any]], Command]:
     """Make a command of a function, as ``click.command`` does."""
     return click.command(name, cls=Command)
+
+
+def question(name: str) -> Callable[[Callable[..., Any]], Command]:
+    """Make a question of a function."""
+    return click.command(name, cls=Question)
 
 
 def short_help(ctx: click.Context) -> str:

@@ -17,7 +17,7 @@ from aclkit.cli.help import command
 from aclkit.cli.output import tell
 from aclkit.cli.settings_options import given_settings, said_super_users
 from aclkit.errors import AclkitError, UsageError
-from aclkit.model.principal import parse_super_users
+from aclkit.model.super_users import given_super_users
 from aclkit.pipeline.replay.intake import Source, look_at, parse_source
 from aclkit.pipeline.sources.source_kinds import LIVE, METADATA_LOG, kinds_words
 from aclkit.runtime.atomic_file import write_atomically
@@ -73,7 +73,7 @@ def init(
     if read.kind == LIVE and command_config is None:
         command_config = _answer(None, "Kafka client .properties, if needed", str, "")
     users = said_super_users({"super_users": super_users, "no_super_users": no_super_users})
-    parse_super_users(users or "")
+    given_super_users(users or "")
     if server_properties is not None:
         _look_at_broker(server_properties, users)
     elif users is None:
@@ -148,7 +148,7 @@ def _read_super_users(text: str) -> str | None:
     """Read an answer: super users, ``none`` for no super users, empty if they are unknown."""
     if text.strip().lower() == _NONE:
         return ""
-    parse_super_users(text)
+    given_super_users(text)
     return text or None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterable
 from importlib import import_module
 from itertools import islice
@@ -18,6 +19,7 @@ import click
 import aclkit
 from aclkit.cli.command_index import read_index
 from aclkit.cli.context import Context, kept
+from aclkit.cli.encoding import escape_streams
 from aclkit.cli.lazy_group import LazyGroup, Sections
 from aclkit.cli.options import flag, option, parse_age
 from aclkit.cli.output import flush_output, is_unread, tell, tell_error
@@ -75,13 +77,18 @@ class AclkitGroup(LazyGroup):
                 # A thread may still read names: do not wait for it, and do not interrupt it.
                 os._exit(0)
 
+    def main(self, *args: Any, **settings: Any) -> Any:  # noqa: ANN401 -- click's own signature
+        """Run a command; no text is an error because stdout or stderr cannot encode it."""
+        escape_streams()
+        return super().main(*args, **settings)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Accept the shared options after the command too: ``aclkit run --config FILE``.
 
         An option that the command defines belongs to the command: ``acls list --cluster``.
         """
         if not all(map(_is_utf8, args)):
-            ctx.fail("The command line is not UTF-8.")
+            ctx.fail(f"The command line is not UTF-8.{_locale_hint()}")
         return super().parse_args(ctx, _shared_first(self, ctx, args))
 
     @property
@@ -177,6 +184,14 @@ def _is_utf8(text: str) -> bool:
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
+def _locale_hint() -> str:
+    """Return how to have names read as UTF-8 where Python reads them by a narrower locale."""
+    found = sys.getfilesystemencoding()
+    if found == "utf-8":
+        return ""
+    return f" Python reads it as {found} here. For UTF-8 set PYTHONUTF8=1."
+
+
 def _end(ctx: click.Context, error: AclkitError) -> NoReturn:
     signals.block_if_ending()
     tell_error(error)
@@ -259,7 +274,7 @@ def cli(
     """
     for name, value in os.environ.items():
         if name.startswith("ACLKIT_") and not _is_utf8(value):
-            raise UsageError(f"{name} is not UTF-8.")
+            raise UsageError(f"{name} is not UTF-8.{_locale_hint()}")
     _tell_retired(name for name in _RETIRED_VARIABLES if name in os.environ)
     context = ctx.ensure_object(Context)
     if context.warehouse is not None and not context.warehouse.strip():

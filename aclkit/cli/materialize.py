@@ -32,10 +32,10 @@ from aclkit.kafka.principals.load import CheckedBuilder
 from aclkit.model.broker_settings import resolve
 from aclkit.model.semantics import BrokerSettings
 from aclkit.model.semantics_words import asked_words
+from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
 from aclkit.pipeline.explain.materialize import continue_from_replay, told_by_brokers
 from aclkit.pipeline.explain.materialize import materialize as materialize_into
-from aclkit.pipeline.inventory.entry import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.inventory.files import read_inventory
 from aclkit.pipeline.inventory.people import attributes_built_by, entries_built_by
 from aclkit.pipeline.inventory.survey import Given

@@ -15,7 +15,7 @@ from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.completion import complete_principal
 from aclkit.cli.context import Context, formats, tell_state
-from aclkit.cli.help import command
+from aclkit.cli.help import question
 from aclkit.cli.options import FiniteRange, flag, gathered, option, together
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.questions import taken_principal
@@ -65,7 +65,7 @@ _log_options: Final = together(
 )
 
 
-@command("narrow")
+@question("narrow")
 @click.argument("principals", nargs=-1, metavar="[PRINCIPAL]…", shell_complete=complete_principal)
 @option(
     "--names",

@@ -23,6 +23,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 _Record = TypeVar("_Record")
 
 
+class GateOption(click.Option):
+    """An option with which a command is part of a script: its exit code or its file is a gate."""
+
+
 def option(name: str, *more: str, **settings: Any) -> Callable[[F], F]:  # noqa: ANN401 -- click's own keywords
     """Make an option that the environment can give, as ``ACLKIT_NAME``; help shows its default."""
     plain = name.partition("/")[0].lstrip("-").replace("-", "_").upper()

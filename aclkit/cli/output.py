@@ -18,6 +18,7 @@ import click
 from aclkit.answer.document import Row
 from aclkit.answer.render import render_rows
 from aclkit.answer.text import MOST_LINES, Layout, broken
+from aclkit.cli.encoding import PEOPLE, Reader, encodable, reader_of, written_for
 from aclkit.model.visible import visible
 from aclkit.runtime.atomic_file import open_atomically
 
@@ -60,15 +61,16 @@ def write_rows(
     columns: Sequence[str], rows: Iterable[Row], output_format: str, stream: TextIO
 ) -> None:
     """Write rows in one of ``answer.render.FORMATS``."""
-    write_lines(render_rows(columns, rows, output_format), stream)
+    write_lines(render_rows(columns, rows, output_format), stream, reader_of(output_format))
 
 
-def write_lines(lines: Iterable[str], stream: TextIO) -> None:
+def write_lines(lines: Iterable[str], stream: TextIO, reader: Reader = PEOPLE) -> None:
     """Write lines; a reader that closes its end early (``| head``) is no error."""
     try:
-        for line in lines:
-            stream.write(line)
-        stream.flush()
+        with written_for(reader, stream):
+            for line in lines:
+                stream.write(line)
+            stream.flush()
     except BrokenPipeError:
         _close(stream)
 
@@ -132,21 +134,24 @@ def is_terminal() -> bool:
 _DIGITS: Final = 9
 
 
-def deliver(lines: Iterable[str], output: str | None, *, may_page: bool) -> None:
+def deliver(
+    lines: Iterable[str], output: str | None, reader: Reader = PEOPLE, *, may_page: bool
+) -> None:
     """Write lines where they were asked for.
 
     Args:
         lines: with their ends.
         output: a file, which is there as a whole or not at all; stdout if not given.
+        reader: for whom they are.
         may_page: for people, so that a terminal shows them page by page.
     """
     if output is not None:
         with open_atomically(output) as file:
-            write_lines(lines, file)
+            write_lines(lines, file, reader)
     elif may_page and sys.stdin.isatty() and sys.stdout.isatty():
         _show(lines)
     else:
-        write_lines(lines, sys.stdout)
+        write_lines(lines, sys.stdout, reader)
 
 
 def _show(lines: Iterable[str]) -> None:
@@ -159,7 +164,7 @@ def _show(lines: Iterable[str]) -> None:
         number += line.count("\n")
         if number >= height:
             with _left_to_the_pager():
-                click.echo_via_pager(chain(found, rest))
+                click.echo_via_pager(encodable(line, sys.stdout) for line in chain(found, rest))
             return
     write_lines(found, sys.stdout)
 

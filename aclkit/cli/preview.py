@@ -9,7 +9,7 @@ import click
 from aclkit.cli.acl_options import acl_options
 from aclkit.cli.context import Context, format_option, retired_engine_option, tell_state
 from aclkit.cli.effect import Gate, effect_options, tell_first_glob, write_effect
-from aclkit.cli.help import Group
+from aclkit.cli.help import Questions
 from aclkit.cli.options import option
 from aclkit.cli.output import tell
 from aclkit.cli.preview_apply import apply
@@ -27,7 +27,7 @@ from aclkit.questions.preview.topics import preview_topics
 from aclkit.questions.preview.topics_answer import topics_answer
 
 
-@click.group(cls=Group)
+@click.group(cls=Questions)
 def preview() -> None:
     """Show whose access a planned change would alter.
 

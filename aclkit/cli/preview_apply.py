@@ -27,7 +27,7 @@ from aclkit.cli.gate_options import (
     limits_of,
     write_summary,
 )
-from aclkit.cli.help import command
+from aclkit.cli.help import question
 from aclkit.cli.options import option
 from aclkit.cli.settings_options import own_semantics, settings_options
 from aclkit.cli.side_arguments import given_reading
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from aclkit.warehouse.reader import Tables
 
 
-@command("apply")
+@question("apply")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
 @option("--base", metavar="FILE", help="Start from the ACLs of this file, not of a warehouse.")
 @desired_options

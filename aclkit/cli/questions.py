@@ -16,7 +16,7 @@ from aclkit.cli.completion import (
     complete_subject,
 )
 from aclkit.cli.context import Context, format_option, kept, retired_engine_option, tell_state
-from aclkit.cli.help import command
+from aclkit.cli.help import question
 from aclkit.cli.options import option, together
 from aclkit.cli.output import tell
 from aclkit.cli.suggestions import (
@@ -86,7 +86,7 @@ _narrowing_options: Callable[[Callable[..., Any]], Callable[..., Any]] = togethe
 )
 
 
-@command("who-can")
+@question("who-can")
 @click.argument("operation", shell_complete=complete_operation)
 @click.argument("resource", required=False, metavar="RESOURCE", shell_complete=complete_resource)
 @_narrowing_options
@@ -143,7 +143,7 @@ def who_can(
     context.write(who_can_answer(answer, operation, asked, decision))
 
 
-@command("what-can")
+@question("what-can")
 @principal_argument
 @click.argument(
     "resource", required=False, metavar="[TYPE[:NAME]]", shell_complete=complete_resource
@@ -205,7 +205,7 @@ def _type_and_resource(text: str | None, principal: str) -> tuple[str | None, Re
     return resource.resource_type, resource
 
 
-@command("show")
+@question("show")
 @click.argument("name", metavar="PRINCIPAL|RESOURCE", shell_complete=complete_subject)
 @question_options
 def show(context: Context, name: str) -> None:

@@ -22,7 +22,7 @@ from aclkit.cli.budget_options import budget_options
 from aclkit.cli.completion import complete_finding
 from aclkit.cli.context import Context, Opened, formats, tell_state
 from aclkit.cli.effect import Gate, write_effect
-from aclkit.cli.help import command
+from aclkit.cli.help import question
 from aclkit.cli.options import FiniteRange, gathered, option, together
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
@@ -95,7 +95,7 @@ _chosen: Final = together(
 )
 
 
-@command("remedy")
+@question("remedy")
 @_chosen
 @option("--step", "step_id", metavar="STEP", help="Preview one step alone.")
 @budget_options

@@ -20,7 +20,8 @@ from aclkit.audit.reports.render import FORMATS, HTML, PROMETHEUS, render, write
 from aclkit.cli.alerting import alert_options, delivery_of, webhook_of
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context, tell_state
-from aclkit.cli.help import command
+from aclkit.cli.encoding import reader_of
+from aclkit.cli.help import command, question
 from aclkit.cli.output import tell, write_lines
 from aclkit.errors import UsageError
 from aclkit.runtime.atomic_file import write_atomically
@@ -36,7 +37,7 @@ def judge_of(chosen: dict[str, Any]) -> Judge | None:
     return partial(classify, baseline=baseline, mutes=mutes, today=datetime.now(UTC).date())
 
 
-@command("report")
+@question("report")
 @click.option(
     "--format",
     "forms",
@@ -91,7 +92,7 @@ def report(
     (form,) = set(wanted)
     text = render(made, form, fail_on)
     if output is None:
-        write_lines([text], sys.stdout)
+        write_lines([text], sys.stdout, reader_of(form))
     else:
         write_atomically(output, text, for_everybody=form == PROMETHEUS)
         tell(f"wrote {output}")

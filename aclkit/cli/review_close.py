@@ -157,6 +157,7 @@ def verify_evidence(context: Context, evidence: str, expect: str | None, *, offl
     changed, or the past differs; the answer shows where. Exit code 3: the warehouse does not know
     that offset.
     """
+    warehouse = None if offline else context.asked_warehouse()
     data = read_file(evidence, LARGEST_DATA)
     try:
         found = check_evidence(data)
@@ -166,10 +167,9 @@ def verify_evidence(context: Context, evidence: str, expect: str | None, *, offl
     if expect is not None and found.hash != expect.strip().lower():
         _refuse(context, evidence, [f"Its hash is {found.hash}, not the expected one."])
         return
-    if offline:
+    if warehouse is None:
         again = Reproduced((), ("No warehouse was asked: --offline.",))
     else:
-        warehouse = context.asked_warehouse()
         again = reproduce(warehouse, found.review, Budget())
     if again.differences:
         _refuse(context, evidence, again.differences)

@@ -13,7 +13,8 @@ from aclkit.audit.review.folder import Stored, append, changing, decide, load_on
 from aclkit.audit.review.items import Item
 from aclkit.audit.review.sheet import Filled, read_sheet, write_sheet
 from aclkit.cli.context import Context
-from aclkit.cli.help import command
+from aclkit.cli.encoding import PROGRAMS
+from aclkit.cli.help import command, question
 from aclkit.cli.options import flag
 from aclkit.cli.output import deliver, tell, tell_all
 from aclkit.cli.review_options import (
@@ -98,7 +99,7 @@ def _open_items(
     return [item for item in found if state_of(stored.review, stored.in_force, item) == OPEN]
 
 
-@command("export")
+@question("export")
 @click.option("--owner", metavar="NAME", help="Only items of this owner; '' is no owner.")
 @flag("--open", "Only items without a decision.")
 @click.option("--output", metavar="FILE.csv", help="File to write. Default: stdout.")
@@ -129,7 +130,7 @@ def export_sheet(
     items = items_matching(stored.review, owner, None)
     if chosen["open"]:
         items = [item for item in items if state_of(stored.review, decisions, item) == OPEN]
-    deliver(write_sheet(stored.review, decisions, items), output, may_page=False)
+    deliver(write_sheet(stored.review, decisions, items), output, PROGRAMS, may_page=False)
 
 
 @command("import")

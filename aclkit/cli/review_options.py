@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from aclkit.cli.context import Context
+from aclkit.cli.discover_warehouse import none_named
 from aclkit.cli.options import Text, option
 from aclkit.errors import UsageError
 from aclkit.runtime.uri import is_uri
@@ -25,14 +26,16 @@ def reviews_folder(context: Context, given: str | None) -> Path:
     """Return the folder of reviews: the given one, or the one next to a local warehouse.
 
     Raises:
-        UsageError: it is no local folder, or none was given and none can be found.
+        UsageError: it is no local folder, or none was given and there is no local warehouse.
     """
     if given is not None:
         if is_uri(given) or not given.strip():
             raise UsageError(f"--reviews needs a local folder, found {given!r}.")
         return Path(given)
     warehouse = context.find_warehouse()
-    found = None if warehouse is None else reviews_next_to(warehouse)
+    if warehouse is None:
+        raise none_named()
+    found = reviews_next_to(warehouse)
     if found is None:
         raise UsageError("Reviews are kept in a local folder. Pass --reviews DIR.")
     return found

@@ -34,7 +34,7 @@ from aclkit.audit.review.known_of_acls import read_item_ends, read_uses
 from aclkit.audit.review.read import Asked, new_review
 from aclkit.audit.review.templates import PCI_DSS, TEMPLATES, is_still_valid
 from aclkit.cli.context import Context, format_option
-from aclkit.cli.help import command
+from aclkit.cli.help import command, question
 from aclkit.cli.options import Text, flag, option
 from aclkit.cli.output import tell
 from aclkit.cli.review_options import by_option, review_option, reviews_folder, reviews_option
@@ -160,7 +160,7 @@ def _read_owners(path: str) -> list[OwnerRow]:
     return read_rows(rows, path)
 
 
-@command("list")
+@question("list")
 @reviews_option
 @format_option
 @click.pass_obj
@@ -176,7 +176,7 @@ def list_reviews(context: Context, reviews: str | None) -> None:
     context.write(list_answer(found, datetime.now(UTC).date()))
 
 
-@command("show")
+@question("show")
 @review_option
 @click.option("--owner", metavar="NAME", help="Only items of this owner; '' is no owner.")
 @click.option("--principal", metavar="GLOB", help="Only items of these principals.")
@@ -212,7 +212,7 @@ def show_items(
     context.write(items_answer(stored, items, shows_carried=chosen["carried"]))
 
 
-@command("status")
+@question("status")
 @review_option
 @reviews_option
 @format_option

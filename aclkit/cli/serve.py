@@ -9,7 +9,7 @@ import click
 
 from aclkit.cli.baseline_options import baseline_options
 from aclkit.cli.context import Context
-from aclkit.cli.help import command
+from aclkit.cli.help import question
 from aclkit.cli.options import option, picked, timeout_option, together
 from aclkit.cli.output import tell
 from aclkit.runtime.environment import missing_package, not_installed
@@ -46,7 +46,7 @@ door_options: Final = together(
 """Who may come in; ``Serving`` has them as fields."""
 
 
-@command("serve")
+@question("serve")
 @option("--listen", default="127.0.0.1", metavar="ADDRESS", help="Address to listen on.")
 @option(
     "--port",

@@ -11,8 +11,8 @@ import click
 from aclkit.cli.options import Text, option, together
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import MAPPING_RULES, GivenSettings
-from aclkit.model.principal import parse_super_users
 from aclkit.model.semantics import AUTO, OFF, ON, PRESETS, AskedReading, Semantics
+from aclkit.model.super_users import given_super_users
 
 if TYPE_CHECKING:
     from aclkit.kafka.principals.load import CheckedBuilder
@@ -117,7 +117,7 @@ def given_settings(chosen: Mapping[str, Any]) -> GivenSettings:
     """
     text, allow_everyone = said_super_users(chosen), chosen["allow_everyone"]
     given = GivenSettings(
-        super_users=None if text is None else parse_super_users(text), allow_everyone=allow_everyone
+        super_users=None if text is None else given_super_users(text), allow_everyone=allow_everyone
     )
     if not (file := chosen["server_properties"]):
         return given

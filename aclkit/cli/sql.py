@@ -15,7 +15,7 @@ import click
 from aclkit.answer.document import Answer
 from aclkit.answer.rows import Counted
 from aclkit.cli.context import Context, engine_option, format_option
-from aclkit.cli.help import command
+from aclkit.cli.help import question
 from aclkit.cli.options import FiniteRange, option
 from aclkit.cli.output import tell, tell_all, tell_error
 from aclkit.cli.sandbox import SqlQuestion, answer, too_long
@@ -41,7 +41,7 @@ HELP: Final = (
 )
 
 
-@command("sql")
+@question("sql")
 @click.argument("statement", required=False)
 @engine_option
 @format_option

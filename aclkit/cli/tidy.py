@@ -16,7 +16,7 @@ from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats, retired_engine_option, tell_state
 from aclkit.cli.desired_options import DesiredOptions, desired_options
-from aclkit.cli.help import command
+from aclkit.cli.help import question
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell, tell_all
 from aclkit.errors import UsageError
@@ -37,7 +37,7 @@ from aclkit.warehouse.reader import open_tables
 _NOT_PROVEN: Final = 1
 
 
-@command("tidy")
+@question("tidy")
 @click.argument("paths", nargs=-1, metavar="[PATH]…")
 @desired_options
 @flag("--idle-denies", "Also remove DENYs that deny nothing today.")

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from aclkit.errors import UsageError
+from aclkit.model.symbol import PRINCIPALS, is_symbol
 
 MOST_SPECIFIC: Final = "most-specific"
 BROKER: Final = "broker"
@@ -147,7 +148,8 @@ class BrokerSettings:
     """What the brokers' configuration adds to the ACLs; it is in no metadata log.
 
     Attributes:
-        super_users: principals that are always allowed, compared as text.
+        super_users: principals that are always allowed, compared as text. To ask about a
+            principal, see ``makes_super``.
         allow_everyone: ``allow.everyone.if.no.acl.found``.
         unknown: which of those two keys have an unknown value on the brokers. The values here
             decide nevertheless, so two settings that differ only in ``unknown`` are equal.
@@ -156,3 +158,11 @@ class BrokerSettings:
     super_users: frozenset[str] = frozenset()
     allow_everyone: bool = False
     unknown: frozenset[str] = field(default=frozenset(), compare=False)
+
+    def makes_super(self, principal: str) -> bool:
+        """Whether a principal that is asked about is a super user.
+
+        A symbol is none: a super user of this very name is one client, and the symbol stands for
+        all others.
+        """
+        return principal in self.super_users and not is_symbol(PRINCIPALS, principal)

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
+from aclkit.model.principal import WILDCARD_PRINCIPAL, parse_super_users, split_principal
+from aclkit.model.symbol import PRINCIPALS, is_symbol, refuse_symbol
 
 USER: Final = "User"
 PLACEHOLDER: Final = "${"
@@ -20,6 +21,18 @@ MOST_ALIKE: Final = 3
 
 _COMMA: Final = re.compile(r"(?<!\\),")
 _BLANKS_AROUND: Final = re.compile(r"\s*(?P<sign>(?<!\\),|=)\s*")
+
+
+def given_super_users(text: str) -> frozenset[str]:
+    """Read ``super.users`` that a person gives, as ``parse_super_users`` does.
+
+    Raises:
+        UsageError: a part has no colon, or is a symbol.
+    """
+    users = parse_super_users(text)
+    for user in sorted(users):
+        refuse_symbol(PRINCIPALS, user)
+    return users
 
 
 def near_misses(users: Iterable[str]) -> Iterator[str]:
@@ -68,6 +81,11 @@ def _near_miss(user: str) -> str | None:
         )
     if not name:
         return f"The super user {user!r} has no name, so no client is this principal."
+    if is_symbol(PRINCIPALS, user):
+        return (
+            f"The super user {user!r} is one client of this very name. In answers the name stands "
+            "for any other principal, which is no super user."
+        )
     if user == WILDCARD_PRINCIPAL:
         return f"The super user {user!r} is compared as text, so it does not stand for every user."
     if kind != USER or name.startswith(f"{USER}:"):

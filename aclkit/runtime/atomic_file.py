@@ -18,6 +18,8 @@ from aclkit.runtime.uri import is_uri
 
 _SUFFIX: Final = ".part"
 _LONGEST_NAME: Final = 200
+_ESCAPED: Final = "backslashreplace"
+"""What becomes of half surrogates, which UTF-8 cannot write: an escape, in JSON too."""
 """Bytes of the file's own name in that of its part; a name may have 255."""
 
 
@@ -49,7 +51,7 @@ def open_atomically(path: str | Path, *, for_everybody: bool = False) -> Iterato
         return
     path = Path(path)
     if path.exists() and not path.is_file():
-        with path.open("w", encoding="utf-8", newline="") as file:
+        with path.open("w", encoding="utf-8", errors=_ESCAPED, newline="") as file:
             yield file
         return
     path = path.resolve()
@@ -58,7 +60,7 @@ def open_atomically(path: str | Path, *, for_everybody: bool = False) -> Iterato
     try:
         with (
             before_end(lambda: part.unlink(missing_ok=True)),
-            os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file,
+            os.fdopen(descriptor, "w", encoding="utf-8", errors=_ESCAPED, newline="") as file,
         ):
             replaced = path.stat() if path.exists() else None
             set_modes(descriptor, replaced, for_everybody=for_everybody)
@@ -77,7 +79,7 @@ def _put_at_the_end(uri: str) -> Iterator[TextIO]:
     from aclkit.runtime.objects import put_object
 
     with tempfile.TemporaryFile(dir=scratch()) as content:
-        file = TextIOWrapper(content, encoding="utf-8", newline="")
+        file = TextIOWrapper(content, encoding="utf-8", errors=_ESCAPED, newline="")
         yield file
         file.flush()
         content.seek(0)

@@ -36,7 +36,7 @@ def limit_memory(more: int) -> None:
     What DuckDB counts by itself ends sooner and in words of its own; this is for the rest.
     """
     with contextlib.suppress(OSError, ValueError):
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
         limits = [pages * resource.getpagesize() + more, *resource.getrlimit(resource.RLIMIT_AS)]
         least = min(limit for limit in limits if limit != resource.RLIM_INFINITY)
         resource.setrlimit(resource.RLIMIT_AS, (least, least))

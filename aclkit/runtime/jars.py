@@ -273,7 +273,7 @@ def spark_home() -> Path:
 def _resolve(jars: Jars, cache: Path) -> None:
     """Run an empty program with ``spark-submit``, which asks for the packages."""
     program = cache / "nothing.py"
-    program.write_text("")
+    program.write_text("", encoding="utf-8")
     home = spark_home()
     environ = {
         **os.environ,

@@ -42,7 +42,9 @@ def memory_limit(
     """Return how many bytes the machine, or the container, has; None where that is unknown."""
     found: list[int] = []
     with suppress(OSError):
-        found += [int(total) * 1024 for total in _TOTAL.findall(meminfo.read_text())]
+        found += [
+            int(total) * 1024 for total in _TOTAL.findall(meminfo.read_text(encoding="utf-8"))
+        ]
     with suppress(OSError, ValueError):  # "max" is no limit
-        found.append(int(group.read_text()))
+        found.append(int(group.read_text(encoding="utf-8")))
     return min(found, default=None)

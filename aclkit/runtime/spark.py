@@ -285,7 +285,8 @@ def _did_not_start(error: BaseException) -> str:
     log = spark_log()
     if log is None:
         return f"Spark did not start: {error}"
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
+    text = log.read_text(encoding="utf-8", errors="replace")
+    lines = [line.strip() for line in text.splitlines()]
     telling = [line for line in lines if _TELLING.search(line)] or [str(error)]
     return f"Spark did not start: {telling[0]}. The complete output is in {log}"
 

@@ -42,7 +42,7 @@ def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[Callable[
     with writing_like(folder / _A_TABLE):
         with _plain_errors(warehouse):
             make_folder(folder)
-            handle = (folder / LOCK_NAME).open("a+")
+            handle = (folder / LOCK_NAME).open("a+", encoding="utf-8")
         with handle, held_by_children(handle.fileno()):
             with _plain_errors(warehouse):
                 require_writable(folder)
@@ -67,7 +67,7 @@ def only_watcher(warehouse: str) -> Iterator[None]:
     folder = Path(warehouse)
     with writing_like(folder / _A_TABLE), _plain_errors(warehouse):
         make_folder(folder)
-        handle = (folder / WATCH_LOCK_NAME).open("a+")
+        handle = (folder / WATCH_LOCK_NAME).open("a+", encoding="utf-8")
     with handle:
         if not _locks(handle, fcntl.LOCK_EX):
             handle.seek(0)
@@ -106,7 +106,7 @@ def lock_holder(warehouse: str) -> str | None:
         OSError: that cannot be seen.
     """
     try:
-        handle = (Path(warehouse) / LOCK_NAME).open()
+        handle = (Path(warehouse) / LOCK_NAME).open(encoding="utf-8")
     except FileNotFoundError:
         return None
     with handle:

@@ -4,35 +4,69 @@ from __future__ import annotations
 
 import os
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
+from aclkit.cli.command_index import read_index
+from aclkit.cli.help import Question
+from aclkit.cli.lazy_group import walk
 from tests.questions.query import small_warehouse as small
 
 CLEAN = {name: None for name in os.environ if name.startswith("ACLKIT_")} | {"CI": None}
-QUESTIONS = [
-    ("can", "User:alice", "READ", "topic:payments"),
-    ("who-can", "READ", "topic:payments"),
-    ("what-can", "User:alice"),
-    ("why", "User:alice", "READ", "topic:payments"),
-    ("sql", "SELECT 1"),
-    ("audit",),
-    ("preview", "add-topic", "x"),
-    ("export", "acls", "--format", "csv"),
-]
-OTHERS = [
-    ("run", "--source", "records:x"),
-    ("maintain",),
-    ("acls", "list"),
-    ("assert", "policies.toml"),
-    ("prove", "never", "policies.toml"),
-    ("verify",),
-    ("alert", "--dry-run"),
+GATED = [
     ("audit", "--fail-on", "high"),
     ("can", "User:alice", "READ", "topic:payments", "--quiet"),
     ("diff", "1", "2", "--fail-on", "any"),
+    ("preview", "add-acl", "--allow-principal", "User:a", "--topic", "t", "--fail-on", "any"),
+    ("preview", "apply", "plan.json", "--assertions", "policies.toml"),
+    ("preview", "apply", "plan.json", "--watch", "policies.toml"),
+    ("preview", "apply", "plan.json", "--reference", "plan.json"),
+    ("preview", "apply", "plan.json", "--summary-env", "verdict.env"),
 ]
+"""Questions with an option that makes them a gate."""
+
+ACCESS = ("User:alice", "READ", "topic:payments")
+REVIEWER = ("--by", "ana")
+WORDS = {
+    "can": ACCESS, "why": ACCESS, "history": ACCESS,
+    "who-can": ("READ", "topic:payments"), "what-can": ("User:alice",), "show": ("topic:payments",),
+    "sql": ("SELECT 1",), "diff": ("1", "2"),
+    "preview add-acl": ("--allow-principal", "User:a", "--topic", "t"),
+    "preview add-topic": ("x",), "preview apply": ("plan.json",),
+    "preview remove-acl": ("--topic", "t"), "preview upgrade": ("--to", "4.4"),
+    "prove never": ("policies.toml",), "prove no-less": ("--", "@1", "@2"),
+    "prove no-more": ("--", "@1", "@2"), "prove same": ("--", "@1", "@2"),
+    "acls add": ("--allow-principal", "User:a", "--topic", "t"), "acls remove": ("--topic", "t"),
+    "audit accept": (
+        "x", "--mutes", "m.toml", "--reason", "r", "--owner", "o", "--until", "2030-01-01",
+    ),
+    "assert": ("policies.toml",), "usage": ("--authorizer-log", "x.log"),
+    "review start": REVIEWER, "review decide": ("1", "keep", "--reason", "r", *REVIEWER),
+    "review import": ("x.csv", *REVIEWER), "review close": REVIEWER,
+    "review verify": ("evidence.json",), "alert": ("--dry-run",),
+    "run": ("--source", "records:x"), "replay": ("--source", "records:x"),
+    "watch": ("--source", "records:x"),
+    "serve": ("--listen", "nowhere"), "export acls": ("--format", "csv"),
+    "export explain": ("--format", "csv"), "export duckdb": ("--output", "x.duckdb"),
+}  # fmt: skip
+"""What a command needs besides a warehouse."""
+
+NEED_NONE = {"jars", "completion", "help", "init", "demo", "desired show"}
+"""Commands that ask no warehouse."""
+
+
+def commands() -> dict[str, bool]:
+    """Every command of the index, and whether it is a question."""
+    ctx = click.Context(cli, info_name="aclkit")
+    found = dict(walk(cli, ctx))
+    assert found.keys() == read_index().keys() - {""}
+    is_run = {
+        words: not isinstance(command, click.Group) or command.invoke_without_command
+        for words, command in found.items()
+    }
+    return {words: isinstance(found[words], Question) for words in found if is_run[words]}
 
 
 @pytest.fixture
@@ -41,27 +75,52 @@ def run(tmp_path, monkeypatch):
     small.build(tmp_path / "warehouse")
     policy = '[[never]]\nname = "x"\nresources = ["topic:x"]\n'
     (tmp_path / "policies.toml").write_text(policy)
+    (tmp_path / "plan.json").write_text('{"type": "ACCESS_CONTROL_ENTRY_RECORD"}')
+    (tmp_path / "evidence.json").write_text("{}")
     monkeypatch.chdir(tmp_path)
     return lambda *words, **env: CliRunner().invoke(cli, words, env=CLEAN | env)
 
 
-@pytest.mark.parametrize("words", QUESTIONS, ids=lambda words: words[0])
+@pytest.mark.parametrize("words", sorted(words for words, asks in commands().items() if asks))
 def test_a_question_finds_the_warehouse_and_says_so(run, words):
-    result = run(*words)
-    assert result.exit_code == 0, result.stderr
+    result = run(*words.split(), *WORDS.get(words, ()))
     assert "Using ./warehouse.\n" in result.stderr
+    assert "No warehouse given" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    sorted(words for words, asks in commands().items() if not asks and words not in NEED_NONE),
+)
+def test_what_writes_or_ends_a_build_finds_nothing_and_names_the_option(run, words):
+    result = run(*words.split(), *WORDS.get(words, ()))
+    assert result.exit_code == 2
+    assert f"No warehouse given. Did you mean: cli {words} --warehouse warehouse\n" in result.stderr
+
+
+def test_only_what_changes_nothing_is_a_question():
+    writing = {
+        *("run", "replay", "materialize", "maintain", "usage", "watch", "alert", "audit accept"),
+        *("acls add", "acls remove"),
+        *("review start", "review decide", "review import", "review close"),
+    }
+    judging = {"assert", "verify", "review verify", *(w for w in commands() if "prove" in w)}
+    others = {"mcp"}  # other programs start it
+    assert {words for words, asks in commands().items() if not asks} == (
+        writing | judging | others | NEED_NONE
+    )
 
 
 @pytest.mark.parametrize("empty", ["", " "])
-@pytest.mark.parametrize("words", [QUESTIONS[0], OTHERS[0]], ids=lambda words: words[0])
+@pytest.mark.parametrize("words", [("can", *ACCESS), ("run", "--source", "records:x")])
 def test_an_empty_name_as_of_an_unset_variable_is_refused(run, words, empty):
     result = run("--warehouse", empty, *words)
     assert result.exit_code == 2
     assert result.stderr == "Error: --warehouse is empty. Pass a folder or a URI.\n"
 
 
-@pytest.mark.parametrize("words", OTHERS, ids=" ".join)
-def test_what_writes_or_ends_a_build_finds_nothing(run, words):
+@pytest.mark.parametrize("words", GATED, ids=" ".join)
+def test_a_question_that_is_a_gate_finds_nothing(run, words):
     result = run(*words)
     assert result.exit_code == 2
     assert "No warehouse given." in result.stderr
@@ -118,10 +177,10 @@ def test_settings_that_were_named_are_all_there_is(run, tmp_path):
 
 def test_the_error_names_what_is_near(run, tmp_path, monkeypatch):
     wrong = "Error: No warehouse given."
-    meant = f"{wrong} Did you mean: cli acls list"
-    assert f"{meant} --warehouse warehouse\n" in run("acls", "list").stderr
+    meant = f"{wrong} Did you mean: cli verify"
+    assert f"{meant} --warehouse warehouse\n" in run("verify").stderr
     (tmp_path / "aclkit.toml").write_text("")
-    assert f"{meant} --config aclkit.toml\n" in run("acls", "list").stderr
+    assert f"{meant} --config aclkit.toml\n" in run("verify").stderr
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
     assert f"{wrong} Pass --warehouse DIR or set" in run("sql", "SELECT 1").stderr

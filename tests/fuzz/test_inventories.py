@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.inventory import parquet_file
-from aclkit.pipeline.inventory.entry import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.inventory.files import COLUMNS, read_inventory
 from tests.fuzz.mutating import VALUES, ends_well, rounds
 

@@ -18,8 +18,8 @@ from aclkit.cli.settings import read_config
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.kafka.client.properties import read_properties
 from aclkit.kafka.desired.read import Asked
+from aclkit.model.symbol import PRINCIPALS
 from aclkit.pipeline.inventory.attribute_table import AttributeTableBuilder
-from aclkit.pipeline.inventory.entry import PRINCIPALS
 from aclkit.pipeline.inventory.files import read_inventory
 from aclkit.pipeline.sources.files import read_bytes, read_user_file
 from aclkit.questions.preview.planned import read_planned

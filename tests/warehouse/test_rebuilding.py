@@ -14,9 +14,10 @@ from deltalake.exceptions import DeltaError
 
 from aclkit.errors import DamagedError, SurroundingsError, UsageError
 from aclkit.model.semantics import AskedReading, BrokerSettings
+from aclkit.model.symbol import PRINCIPALS, RESOURCES
 from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
 from aclkit.pipeline.explain.materialize import materialize
-from aclkit.pipeline.inventory.entry import FILE, PRINCIPALS, RESOURCES, Entry
+from aclkit.pipeline.inventory.entry import FILE, Entry
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.warehouse import rebuilding
 from aclkit.warehouse.damage import damage_of

@@ -23,7 +23,7 @@ from aclkit.model.acl_words import acl_words, quoted
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.rules.patterns.identity import index_principals
-from aclkit.rules.patterns.match import LITERAL, names_exactly
+from aclkit.rules.patterns.match import LITERAL, names_one
 
 ESCALATION: Final = Kind(
     id="escalation",
@@ -157,8 +157,9 @@ def _targets(given: Iterable[Acl], audit: AuditInput) -> Mapping[PatternKey, Seq
     """Return the known users that each resource pattern reaches, the superpowered first."""
     found: defaultdict[PatternKey, list[_Target]] = defaultdict(list)
     wanted = {acl.pattern for acl in given}
-    named = {a.principal for a in audit.acls if names_exactly(a.principal, audit.semantics)}
-    users = {*audit.asked_principals, *named, *audit.settings.super_users}
+    named = {a.principal for a in audit.acls if names_one(a.principal, audit.semantics)}
+    supers = filter(audit.settings.makes_super, audit.settings.super_users)
+    users = {*audit.asked_principals, *named, *supers}
     for target in sorted(_known(users, audit), key=lambda t: (not t.is_superpowered, t.user)):
         for number in audit.index.matches("USER", target.user):
             if audit.patterns[number] in wanted:
@@ -177,10 +178,10 @@ def _known(users: Iterable[str], audit: AuditInput) -> Iterator[_Target]:
         who = audit.others.principals["CLUSTER"].of_name(user) if acls else None
         return who is not None and any(audit.left_to(acl, who, "ALTER") for acl in acls)
 
-    supers = audit.settings.super_users
+    is_super = audit.settings.makes_super
     for user in users:
-        told = "a super user" if user in supers else _told(by_name.get(user, ()))
-        yield _Target(user, user in supers or alters(user), f"{user}: {told}")
+        told = "a super user" if is_super(user) else _told(by_name.get(user, ()))
+        yield _Target(user, is_super(user) or alters(user), f"{user}: {told}")
 
 
 def _told(acls: Sequence[Acl]) -> str:

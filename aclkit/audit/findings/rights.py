@@ -78,7 +78,7 @@ def hidden_parts(
         settings: the brokers'.
         semantics: how ACLs are read.
     """
-    if asked_by in (ANY_USER, *settings.super_users) or SUPER_USERS in settings.unknown:
+    if asked_by == ANY_USER or settings.makes_super(asked_by) or SUPER_USERS in settings.unknown:
         return
     for part in filtered:
         if not any(

@@ -67,7 +67,7 @@ def describe_principal(where: Where, principal: str) -> Described:
     return Described(
         subject=principal,
         resource=None,
-        is_super=principal in settings.super_users,
+        is_super=settings.makes_super(principal),
         access=access,
         lives=tuple(lives),
         findings=_findings(where, principal, lives),

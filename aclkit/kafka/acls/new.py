@@ -15,6 +15,7 @@ from aclkit.model.acl import LONGEST_TEXT, Acl, is_storable
 from aclkit.model.filter import AclBindingFilter, ResourcePatternFilter
 from aclkit.model.host import canonical_host
 from aclkit.model.semantics import KIP_1042
+from aclkit.model.symbol import PRINCIPALS, RESOURCES, refuse_symbol
 from aclkit.rules.patterns.match import has_wildcard, host_can_match
 
 _WITHOUT_RANGES: Final = CreationRules(level=None, cidr_hosts=False)
@@ -64,6 +65,8 @@ def new_acls(
     for resource in asked:
         _check_name(resource)
     _check_lengths(asked)
+    for principal in (entry.principal or "" for entries in asked.values() for entry in entries):
+        refuse_symbol(PRINCIPALS, principal)
     for host in (entry.host or "" for entries in asked.values() for entry in entries):
         _check_host(host, rules)
     return tuple(one.as_acl(new_id()) for one in binding_filters(asked))
@@ -104,6 +107,8 @@ def _check_name(resource: ResourcePatternFilter) -> None:
     name = resource.resource_name
     if not name:
         raise UsageError("Resource name should not be empty")
+    if resource.pattern_type == "LITERAL":
+        refuse_symbol(RESOURCES, name)
     if resource.pattern_type == "LITERAL" and name != "*" and has_wildcard(name):
         raise UsageError(
             f"Invalid name {name!r} of a {resource.resource_type}: a LITERAL name has no "

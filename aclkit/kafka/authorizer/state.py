@@ -107,7 +107,7 @@ class AuthorizerState:
         Raises:
             AuthorizerNotReadyError: they are not loaded.
         """
-        if not self.is_loaded and who not in self.settings.super_users:
+        if not self.is_loaded and not self.settings.makes_super(who):
             raise AuthorizerNotReadyError(
                 "AUTHORIZER_NOT_READY: the ACLs are not yet replayed to the high watermark, "
                 f"so {who} has to wait. The futures of the endpoints complete when they are."

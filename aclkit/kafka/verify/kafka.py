@@ -138,7 +138,7 @@ class Jvm:
     def _ended(self) -> SurroundingsError:
         """Return the error of a JVM that ended by itself, with its output."""
         self.kill()
-        lines = (self.folder / _STDERR).read_text(errors="replace").splitlines()
+        lines = (self.folder / _STDERR).read_text(encoding="utf-8", errors="replace").splitlines()
         told = [line for line in lines if not line.startswith("SLF4J")][:_LAST_LINES]
         said = "\n".join(told) or "it printed nothing"
         return SurroundingsError(f"The JVM with Kafka's authorizer ended unexpectedly:\n{said}")

@@ -88,7 +88,7 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
         inventory=inventory,
         semantics=semantics,
         preset=options.reading.preset_taken(has_glob=has_glob),
-        super_users=options.settings.super_users,
+        super_users=frozenset(filter(options.settings.makes_super, options.settings.super_users)),
     )
 
 

@@ -20,7 +20,7 @@ class Scope:
         inventory: what is asked about.
         semantics: how ACLs are read.
         preset: the one that was taken for that; single settings may win over it.
-        super_users: principals that are always allowed.
+        super_users: principals that are always allowed, symbols aside: the names that are no one's.
     """
 
     cluster_id: str

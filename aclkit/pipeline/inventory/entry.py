@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
 LOG, ACL, FILE, SETTING, ALWAYS = "log", "acl", "file", "setting", "always"
 """Where an inventory row comes from."""
-
-PRINCIPALS: Final = "principals"
-HOSTS: Final = "hosts"
-RESOURCES: Final = "resources"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Final
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import UsageError
-from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.enums import ResourceType
 from aclkit.model.host import parse_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import CLUSTER_NAME, TYPE_OF_WORD
+from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES, refuse_symbol
 from aclkit.pipeline.inventory.arrow_rows import ROWS_PER_BATCH, batch_rows
-from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
+from aclkit.pipeline.inventory.entry import FILE, Entry
 from aclkit.pipeline.inventory.sheet import (
     MOST_ROWS,
     Columns,
@@ -86,7 +86,7 @@ def principal_entry(name: str, attributes: Mapping[str, str]) -> Entry:
         UsageError: no ``type:name``, or the symbol of "any other".
     """
     parse_principal(name)
-    _refuse_symbol(name, ANY_OTHER_PRINCIPAL)
+    refuse_symbol(PRINCIPALS, name)
     return Entry(name=name, origin=FILE, attributes=attributes)
 
 
@@ -109,15 +109,10 @@ def _resource(row: Row) -> Entry:
     name = row["resource_name"] or ""
     if resource_type == "CLUSTER" and name != CLUSTER_NAME:
         raise UsageError(f"invalid cluster name {name!r}; expected {CLUSTER_NAME}")
-    _refuse_symbol(name, ANY_OTHER)
+    refuse_symbol(RESOURCES, name)
     return Entry(
         name=name, resource_type=resource_type, origin=FILE, attributes=_attributes(row, RESOURCES)
     )
-
-
-def _refuse_symbol(name: str, symbol: str) -> None:
-    if name == symbol:
-        raise UsageError(f"{symbol} stands for any other name and cannot be a real name")
 
 
 _PARSERS: Final[dict[str, Callable[[Row], Entry]]] = {

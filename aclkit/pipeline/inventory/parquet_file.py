@@ -205,7 +205,7 @@ def _limit_memory() -> None:
     """Let this process take at most ``MOST_MEMORY`` more than it has now; only on Linux."""
     statm = Path("/proc/self/statm")
     if statm.exists():
-        taken = int(statm.read_text().split()[0]) * resource.getpagesize()
+        taken = int(statm.read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
         known = [n for n in resource.getrlimit(resource.RLIMIT_AS) if n != resource.RLIM_INFINITY]
         resource.setrlimit(resource.RLIMIT_AS, (min([taken + MOST_MEMORY, *known]),) * 2)
 

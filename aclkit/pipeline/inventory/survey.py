@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
-from aclkit.model.cidr import is_any_other
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.phrases import number_of
 from aclkit.model.resource import CLUSTER_NAME, WORD_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES, is_symbol
 from aclkit.pipeline.inventory.any_other import (
     Witness,
     atom_witnesses,
@@ -25,10 +25,7 @@ from aclkit.pipeline.inventory.entry import (
     ACL,
     ALWAYS,
     FILE,
-    HOSTS,
     LOG,
-    PRINCIPALS,
-    RESOURCES,
     SETTING,
     Entry,
 )
@@ -126,7 +123,7 @@ def survey(
     resources = _choose(RESOURCES, _resources_of(texts, log, has_all_topics=has_all_topics), given)
     _add(resources, [Entry(name=CLUSTER_NAME, resource_type="CLUSTER", origin=ALWAYS)])
     for kind, chosen in ((PRINCIPALS, principals), (HOSTS, hosts), (RESOURCES, resources)):
-        _drop_symbols(chosen, notes)
+        _drop_symbols(kind, chosen, notes)
         notes.append(_count_note(kind, chosen))
     if given.attributes_of is not None:
         _describe(principals, given.attributes_of)
@@ -191,7 +188,7 @@ def _principals_of(texts: Texts, log: Iterable[Entry], semantics: Semantics) -> 
 def _hosts_of(texts: Texts, semantics: Semantics) -> Iterable[Entry]:
     for text in texts.hosts:
         name = asked_host(text, semantics)
-        if name is not None and not is_any_other(name):
+        if name is not None and not is_symbol(HOSTS, name):
             yield Entry(name=name, origin=ACL)
 
 
@@ -206,9 +203,10 @@ def _resources_of(texts: Texts, log: Iterable[Entry], *, has_all_topics: bool) -
             yield Entry(name=name, resource_type=resource_type, origin=ACL)
 
 
-def _drop_symbols(chosen: _Chosen, notes: list[str]) -> None:
+def _drop_symbols(kind: str, chosen: _Chosen, notes: list[str]) -> None:
+    """Leave out names that are symbols. What has such a name decides for it alone."""
     for key, entry in list(chosen.items()):
-        if entry.name in (ANY_OTHER, ANY_OTHER_PRINCIPAL):
+        if is_symbol(kind, entry.name):
             del chosen[key]
             notes.append(f"The name {entry.name} was left out, because aclkit uses it as a symbol.")
 

@@ -147,7 +147,7 @@ def _names(world: World, assertion: Assertion, what: What) -> _DutyNames:
         return not (assertion.inventory_only and str(name).endswith(ANY_OTHER))
 
     def means_who(name: str) -> bool:
-        is_super_user, known = name in world.settings.super_users, world.principals.get(name, {})
+        is_super_user, known = world.settings.makes_super(name), world.principals.get(name, {})
         return means_principal(assertion.who, name, is_super_user=is_super_user, attributes=known)
 
     def means_it(resource: Resource) -> bool:
@@ -321,7 +321,7 @@ def _is_told(world: World, assertion: Assertion, decider: Decider, request: Requ
     resource = request.resource if request.resource in resources else any_other
     if principal not in principals or resource not in resources:
         return False
-    is_super = principal in world.settings.super_users
+    is_super = world.settings.makes_super(principal)
     asked = (
         Request.of(principal, host, request.operation, resource)
         for what in assertion.duties

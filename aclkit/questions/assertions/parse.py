@@ -16,6 +16,7 @@ from aclkit.model.host import parse_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import parse_resource
+from aclkit.model.symbol import PRINCIPALS, RESOURCES, refuse_symbol
 from aclkit.questions.assertions.model import (
     KINDS,
     Assertion,
@@ -295,11 +296,15 @@ def _form(item: object) -> tuple[str, str]:
 def _principal(pattern_type: str, text: str) -> Pattern:
     if text != "*":
         parse_principal(text)
+    if pattern_type == LITERAL:
+        refuse_symbol(PRINCIPALS, text)
     return Pattern(pattern_type, text)
 
 
 def _resource(pattern_type: str, text: str) -> ResourcePattern:
     resource = parse_resource(text)
+    if pattern_type == LITERAL:
+        refuse_symbol(RESOURCES, resource.resource_name)
     return ResourcePattern(resource.resource_type, Pattern(pattern_type, resource.resource_name))
 
 

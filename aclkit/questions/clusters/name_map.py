@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from aclkit.errors import UsageError
+from aclkit.model.acl import ANY_OTHER
 
 _MARKS: Final = frozenset("*?")
 
@@ -60,6 +61,8 @@ class NameMap:
         for rule in rules:
             if _MARKS & {*rule.ours, *rule.theirs}:
                 raise UsageError(f"Invalid rule {str(rule)!r}: a prefix has no * and no ?.")
+            if ANY_OTHER in rule.ours + rule.theirs:
+                raise UsageError(f"Invalid rule {str(rule)!r}: {ANY_OTHER} is no real name.")
         for one in rules:
             for other in rules:
                 if one is not other:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from aclkit.errors import UsageError
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.symbol import PRINCIPALS, RESOURCES, is_symbol
 from aclkit.questions.denials.causes import CAUSES, Denial, Facts, Refused, explain_denial
 from aclkit.questions.query.lifetimes import lifetime_of, lifetime_sql
 from aclkit.rules.decide.index import AclIndex
@@ -46,11 +47,15 @@ def denials_of_run(store: Store, decided: PublishedRun) -> list[Denial]:
 
 
 def read_denials(tables: Tables, run: PublishedRun) -> list[Denial]:
-    """Return every refused access of a cluster with its cause, the most lines first."""
+    """Return every refused access of a cluster with its cause, the most lines first.
+
+    One with a name that is a symbol is left out: it cannot be decided, and ``usage`` reports it.
+    """
     settings, semantics = run_settings(run)
     facts = _facts(tables, run, settings, semantics)
     rows = fetch(tables, _REFUSED, [run.cluster_id])
-    denials = [explain_denial(_refused(row), facts) for row in rows]
+    decided = (each for each in map(_refused, rows) if not _has_symbol(each))
+    denials = [explain_denial(each, facts) for each in decided]
     return sorted(denials, key=lambda each: (CAUSES.index(each.cause), -each.refused.lines))
 
 
@@ -63,6 +68,12 @@ def _facts(
         settings=settings,
         semantics=semantics,
         topics={name for (name,) in fetch(tables, _TOPICS, [run.cluster_id])},
+    )
+
+
+def _has_symbol(refused: Refused) -> bool:
+    return is_symbol(PRINCIPALS, refused.principal) or is_symbol(
+        RESOURCES, refused.resource.resource_name
     )
 
 

@@ -9,9 +9,10 @@ from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
+from aclkit.model.symbol import RESOURCES, is_symbol
 from aclkit.questions.preview.state import Asked, State
 from aclkit.rules.patterns.identity import asked_host
-from aclkit.rules.patterns.match import LITERAL, names_exactly
+from aclkit.rules.patterns.match import LITERAL, names_one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +48,7 @@ def names_in(acls: Iterable[Acl], semantics: Semantics) -> Asked:
     hosts = (asked_host(acl.host, semantics) for acl in acls)
     return Asked(
         principals=(
-            *dict.fromkeys(
-                acl.principal for acl in acls if names_exactly(acl.principal, semantics)
-            ),
+            *dict.fromkeys(acl.principal for acl in acls if names_one(acl.principal, semantics)),
             ANY_OTHER_PRINCIPAL,
         ),
         hosts=(*dict.fromkeys(host for host in hosts if host is not None), ANY_OTHER),
@@ -60,6 +59,7 @@ def names_in(acls: Iterable[Acl], semantics: Semantics) -> Asked:
                 if acl.pattern_type == LITERAL
                 and acl.resource_name != "*"
                 and acl.resource_type in OPERATIONS_OF_TYPE
+                and not is_symbol(RESOURCES, acl.resource_name)
             ),
             *(Resource(kind, ANY_OTHER) for kind in OPERATIONS_OF_TYPE if kind != "CLUSTER"),
         ),

@@ -19,6 +19,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.operation import parse_operation
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import parse_resource
+from aclkit.model.symbol import PRINCIPALS, RESOURCES, refuse_symbol
 from aclkit.questions.preview.desired_forms import ALL_FORMATS, read_bytes
 from aclkit.rules.patterns.match import LITERAL, PREFIXED, has_wildcard
 from aclkit.runtime.notation import parse_tables, shown_key
@@ -94,9 +95,11 @@ def _read(table: Mapping[str, Any], where: str) -> Iterator[tuple[Acl, str]]:
             raise UsageError(f"{where}: {key} is missing")
     try:
         parse_principal(table["principal"])
+        refuse_symbol(PRINCIPALS, table["principal"])
         resource = parse_resource(table["resource"])
         operations = parse_operation(table["operation"], resource.resource_type)
         pattern_type, name = _pattern(resource.resource_name)
+        refuse_symbol(RESOURCES, name)
     except UsageError as error:
         raise UsageError(f"{where}: {error}") from None
     for operation in operations:

@@ -170,7 +170,7 @@ class _Narrower:
         names: Names,
     ) -> None:
         self._semantics, self._names, self._stays = rules.semantics, names, stays
-        self._is_super = principal in rules.settings.super_users
+        self._is_super = rules.settings.makes_super(principal)
         self._principal = principal
         self._applying = {acl.binding: acl for acl in rules.acls if self._is_meant(acl)}
         self._index = AclIndex.of(self._applying.values(), self._semantics)

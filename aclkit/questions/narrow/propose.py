@@ -19,7 +19,7 @@ from aclkit.questions.narrow.proof import Proven, prove_narrowed
 from aclkit.rules.decide.handlers import REQUESTS
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
-from aclkit.rules.patterns.match import LITERAL, names_exactly, principal_matches
+from aclkit.rules.patterns.match import LITERAL, names_exactly, names_one, principal_matches
 
 TOO_NEW: Final = "too-new"
 NOT_COVERED: Final = "not-covered"
@@ -55,7 +55,7 @@ def own_principals(rules: Rules) -> set[str]:
     return {
         acl.principal
         for acl in rules.acls
-        if acl.is_allow and names_exactly(acl.principal, rules.semantics)
+        if acl.is_allow and names_one(acl.principal, rules.semantics)
     }
 
 

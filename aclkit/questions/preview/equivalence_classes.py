@@ -10,7 +10,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.questions.preview.state import Change, Text
 from aclkit.rules.patterns.identity import index_hosts, index_principals
-from aclkit.rules.patterns.match import names_exactly
+from aclkit.rules.patterns.match import names_one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,19 +76,20 @@ class People:
             (index_principals({acl.principal for acl in acls}, semantics), semantics, tag)
             for acls, semantics, tag in change.ways
         ]
-        before, after = change.before.settings.super_users, change.after.settings.super_users
+        states = change.before.settings, change.after.settings
         who: dict[Text, list[str]] = {}
         class_of: dict[str, PeopleClass] = {}
         for name in names:
-            if name in before & after:
+            before, after = (settings.makes_super(name) for settings in states)
+            if before and after:
                 continue
             shared: list[Text] = []
             for index, semantics, tag in indexes:
                 texts = index.matching(name)
                 for text in texts:
                     who.setdefault(tag(text), []).append(name)
-                shared += (tag(text) for text in texts if not names_exactly(text, semantics))
-            class_of[name] = PeopleClass(frozenset(shared), (name in before, name in after))
+                shared += (tag(text) for text in texts if not names_one(text, semantics))
+            class_of[name] = PeopleClass(frozenset(shared), (before, after))
         return cls(who=who, class_of=class_of)
 
     def alike(
@@ -183,7 +184,7 @@ def group_acls(change: Change) -> tuple[dict[ReadPattern, PatternGroups], list[A
         group = AclGroup(len(groups), tuple(then), tuple(now))
         groups.append(group)
         pattern = patterns.setdefault((way, pattern_of), PatternGroups())
-        if names_exactly(principal, change.readings[way]):
+        if names_one(principal, change.readings[way]):
             pattern.exact[principal] = group
         else:
             pattern.shared[tags[way](principal)] = group

@@ -20,7 +20,7 @@ from aclkit.rules.patterns.match import (
     LITERAL,
     effective_pattern_type,
     has_wildcard,
-    names_exactly,
+    names_one,
 )
 
 
@@ -206,7 +206,7 @@ def with_named(asked: Asked, change: Change) -> Asked:
         named = (asked_host(acl.host, semantics) for acl in affected)
         hosts = {host for host in named if host is not None}
         asked = asked.with_more(
-            (acl.principal for acl in affected if names_exactly(acl.principal, semantics)),
+            (acl.principal for acl in affected if names_one(acl.principal, semantics)),
             sorted(hosts - _empty_atoms(hosts, asked, change, semantics)),
             (
                 Resource(acl.resource_type, acl.resource_name)

@@ -256,9 +256,9 @@ class _Asker:
     ) -> dict[str, list[Reach]]:
         """Decide for each principal; those that the same ACLs match have the same decisions."""
         index = index_principals({row.acl.principal for row in self.rows}, self.semantics)
-        supers = self.settings.super_users
+        is_super = self.settings.makes_super
         alike = grouped(
-            (None if name in supers else tuple(index.matching(name)), name) for name in principals
+            (None if is_super(name) else tuple(index.matching(name)), name) for name in principals
         )
         found: dict[str, list[Reach]] = {}
         for texts, names in alike.items():

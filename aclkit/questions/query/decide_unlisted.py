@@ -83,7 +83,7 @@ def decide_outside(
             rule = partial(
                 decide, settings=asked, semantics=semantics, wildcard_is_last=last.allows
             )
-            people = _by_principal(reaching, principals, settings.super_users, semantics)
+            people = _by_principal(reaching, principals, settings, semantics)
             places = _alike(hosts, index_hosts({acl.host for acl in reaching}, semantics))
             decided[key] = list(_decide(resource, people, places.values(), rule, operations))
         for found in decided[key]:
@@ -110,7 +110,7 @@ _Party = tuple[Sequence[str], Sequence[Acl]]
 def _by_principal(
     acls: Sequence[Acl],
     principals: Sequence[str],
-    super_users: frozenset[str],
+    settings: BrokerSettings,
     semantics: Semantics,
 ) -> list[_Party]:
     """Put principals together that the same ACLs match; super users need none.
@@ -119,8 +119,8 @@ def _by_principal(
     end the default for every principal.
     """
     by_principal = grouped((acl.principal, acl) for acl in acls)
-    supers = [name for name in principals if name in super_users]
-    others = [name for name in principals if name not in super_users]
+    supers = [name for name in principals if settings.makes_super(name)]
+    others = [name for name in principals if not settings.makes_super(name)]
     alike = _alike(others, index_principals(by_principal, semantics))
     own: list[_Party] = [
         (names, [acl for text in texts for acl in by_principal[text]])

@@ -94,7 +94,7 @@ def read_pattern_grants(
         is_one_host: the question is about one host only, which is then named.
     """
     settings, semantics = run_settings(found.decided_by)
-    if principal in settings.super_users or not found.hosts:
+    if settings.makes_super(principal) or not found.hosts:
         return ()
     acls = [
         acl

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from aclkit.model.symbol import symbol_in
 from aclkit.questions.usage.clock import Span, to_datetime
 from aclkit.questions.usage.line import Statement
 from aclkit.questions.usage.past import BEGINNING, ClusterPast, Held, Rulings, rule_texts
@@ -46,7 +47,8 @@ def check(
     time, or if it is newer than the run that read the ACLs. If a line names no rule, only the
     decision is compared. Between two listings the ACLs changed at an unknown time, so a line
     agrees if it matches either of them. Between two runs that saw different settings of the
-    brokers, a line on which these differ is undetermined.
+    brokers, a line on which these differ is undetermined. A name that is a symbol cannot be
+    decided.
 
     Args:
         statement: the content of the line.
@@ -63,6 +65,9 @@ def check(
             f"Kafka's authorizer decides only about LITERAL names, not {statement.pattern_type}"
         )
         return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=reason)
+    if symbol := symbol_in(statement.request):
+        reason = f"{symbol} stands for any other name here, so it cannot be decided as a name"
+        return Verdict(verdict=UNDETERMINED, acl_id=named, reason=reason)
     if past.is_unknown(span):
         reason = "the ACLs at that time are unknown: that part of the log was not read"
         return Verdict(verdict=UNDETERMINED, acl_id=named, reason=reason)

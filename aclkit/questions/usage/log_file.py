@@ -24,7 +24,8 @@ def find_log_files(paths: Iterable[str]) -> tuple[list[str], list[str]]:
 
     A path is a file, a directory, or a glob where there is no such file. In a directory and below
     it, only files that begin with lines of an authorizer log are read: brokers write their other
-    logs to the same place. A file that is named, also by a glob, is read whatever it holds.
+    logs to the same place. Warehouses and reviews in it are left out. A file that is named, also by
+    a glob, is read whatever it holds.
 
     Raises:
         UsageError: nothing exists there, or it is no file.
@@ -38,7 +39,11 @@ def find_log_files(paths: Iterable[str]) -> tuple[list[str], list[str]]:
                 files.require_file(found)
                 named[found] = None
                 continue
-            below = [name for name in files.list_files(found) if not _is_hidden(found, name)]
+            below = [
+                name
+                for name in _without_our_own(files.list_files(found))
+                if not _is_hidden(found, name)
+            ]
             logs = [name for name in below if is_authorizer_log(name)]
             others += sorted(set(below) - set(logs))
             named.update(dict.fromkeys(logs))
@@ -49,6 +54,19 @@ def find_log_files(paths: Iterable[str]) -> tuple[list[str], list[str]]:
             f"{PRINCIPAL_IS.strip()!r}, plain or gzipped"
         )
     return list(named), others
+
+
+def _without_our_own(paths: list[str]) -> list[str]:
+    """Leave out warehouses, other Delta tables and reviews: what aclkit wrote holds lines too."""
+    own = {path.partition(_TABLE_LOG)[0] for path in paths if _TABLE_LOG in path}
+    own |= {folder.removesuffix(_RUNS) for folder in own if folder.endswith(_RUNS)}
+    own |= {path.removesuffix(_A_REVIEW) for path in paths if path.endswith(_A_REVIEW)}
+    return [path for path in paths if not path.startswith(tuple(f"{each}/" for each in own))]
+
+
+_TABLE_LOG: Final = "/_delta_log/"
+_RUNS: Final = "/job_run"
+_A_REVIEW: Final = "/review.json"
 
 
 def is_authorizer_log(path: str) -> bool:

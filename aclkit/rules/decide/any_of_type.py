@@ -15,7 +15,7 @@ from typing import Final
 from aclkit.errors import DataError, UsageError
 from aclkit.model.acl import Acl, TypeRequest
 from aclkit.model.enums import AclOperation, ResourceType
-from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
+from aclkit.model.principal import split_principal
 from aclkit.model.resource import CLUSTER_NAME
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
 from aclkit.rules.decide.confirm import insist
@@ -25,7 +25,7 @@ from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.question import STATES_OF_A_QUESTION, Found, Question
 from aclkit.rules.names.rows import of_pattern
 from aclkit.rules.names.target import Classifier
-from aclkit.rules.patterns.match import host_matches
+from aclkit.rules.patterns.match import host_matches, principal_matches
 
 HARDCODED_NAME: Final = "hardcode"
 """The name that Kafka asks about first, to let super users through."""
@@ -104,7 +104,7 @@ def _that_count(acls: Iterable[Acl], request: TypeRequest, semantics: Semantics)
                 f"{acl.principal} (ACL {acl.acl_id})"
             )
         if (
-            acl.principal in (request.principal, WILDCARD_PRINCIPAL)
+            principal_matches(acl.principal, request.principal, KAFKA)
             and acl.operation in (request.operation, "ALL")
             and acl.permission_type in ("ALLOW", "DENY")
             and acl.pattern_type in ("LITERAL", "PREFIXED")
@@ -169,7 +169,7 @@ def authorize_any(
         return authorize_by_resource_type(acls, request, settings, semantics)
     own = [acl for acl in acls if acl.resource_type == request.resource_type]
     asked = request.about(CLUSTER_NAME)
-    if request.resource_type == "CLUSTER" or request.principal in settings.super_users:
+    if request.resource_type == "CLUSTER" or settings.makes_super(request.principal):
         return decide(own, asked, settings, semantics).decision
     hits = [acl for acl in own if answers(acl, asked, semantics)]
     groups = tuple(

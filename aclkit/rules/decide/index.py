@@ -135,7 +135,7 @@ class AclIndex:
         return conclude(
             hits,
             Order(request.operation, self.semantics, last),
-            is_super=request.principal in settings.super_users,
+            is_super=settings.makes_super(request.principal),
             is_open=settings.allow_everyone and not is_reached,
         )
 

@@ -62,7 +62,7 @@ def decide(
             semantics,
             WildcardLast.of(request.resource_name, wildcard_is_last=wildcard_is_last),
         ),
-        is_super=request.principal in settings.super_users,
+        is_super=settings.makes_super(request.principal),
         is_open=settings.allow_everyone and not candidates,
     )
 

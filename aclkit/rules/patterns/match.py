@@ -23,6 +23,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.resource import CLUSTER_NAME
 from aclkit.model.semantics import Semantics
+from aclkit.model.symbol import PRINCIPALS, is_symbol
 
 LITERAL, PREFIXED, GLOB = "LITERAL", "PREFIXED", "GLOB"
 
@@ -111,6 +112,11 @@ def names_exactly(acl_principal: str, semantics: Semantics) -> bool:
     if parts is None or not semantics.identity_globs:
         return parts is not None
     return not (has_wildcard(parts[0]) or has_wildcard(parts[1]))
+
+
+def names_one(acl_principal: str, semantics: Semantics) -> bool:
+    """Whether an ACL's principal names one principal that can be asked about: it is no symbol."""
+    return names_exactly(acl_principal, semantics) and not is_symbol(PRINCIPALS, acl_principal)
 
 
 def host_matches(acl_host: str, host: str, semantics: Semantics) -> bool:

@@ -8,9 +8,9 @@ from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.readings import reads_differently
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import PRESETS, BrokerSettings
+from aclkit.model.symbol import HOSTS, RESOURCES
 from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
 from aclkit.pipeline.explain.materialize import materialize
-from aclkit.pipeline.inventory.entry import HOSTS, RESOURCES
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run

@@ -18,7 +18,8 @@ from aclkit.kafka.principals.load import (
 )
 from aclkit.kafka.principals.principal import ChannelPrincipal, KafkaPrincipal
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.pipeline.inventory.entry import ACL, FILE, PRINCIPALS, Entry
+from aclkit.model.symbol import PRINCIPALS
+from aclkit.pipeline.inventory.entry import ACL, FILE, Entry
 from aclkit.pipeline.inventory.files import read_inventory
 from aclkit.pipeline.inventory.people import attributes_built_by, entries_built_by
 from aclkit.pipeline.inventory.survey import Given, Texts, survey

@@ -10,9 +10,10 @@ from typing import Any
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.cidr import is_any_other
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.explain.default_rulesets import default_rulings
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
+from aclkit.pipeline.inventory.entry import FILE, Entry
 from aclkit.pipeline.inventory.survey import Given, Texts, survey
 from aclkit.warehouse.views import SUPER_RULESET
 from tests.pipeline.explain.decided import Rows, by_kernel
@@ -80,7 +81,7 @@ def scope_of(
         texts=texts,
         inventory=survey(texts, [], given, settings, semantics),
         semantics=semantics,
-        super_users=settings.super_users,
+        super_users=frozenset(filter(settings.makes_super, settings.super_users)),
     )
 
 

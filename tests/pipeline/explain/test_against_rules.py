@@ -12,9 +12,10 @@ from aclkit.model.cidr import any_other_in, parse_range
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings
+from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
 from aclkit.pipeline.explain.materialize import materialize
-from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
+from aclkit.pipeline.inventory.entry import FILE, Entry
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide
@@ -24,14 +25,32 @@ from tests.factories import exactly, history_row
 
 ACLS = 40
 SUPER_USER = "User:root"
+SUPER_USERS = frozenset({SUPER_USER, ANY_OTHER_PRINCIPAL})
 TYPES = tuple(OPERATIONS_OF_TYPE)
-PATTERNS = ("", "a", "b", "ab", "a*", "*", "**", "?", "?b", "a?", "*b", "b?*", "aa", "a**b")
+PATTERNS = (
+    "",
+    "a",
+    "b",
+    "ab",
+    "a*",
+    "*",
+    "**",
+    "?",
+    "?b",
+    "a?",
+    "*b",
+    "b?*",
+    "aa",
+    "a**b",
+    ANY_OTHER,
+)
 CLUSTER_PATTERNS = ("kafka-cluster", "*", "kafka-", "kafka-*", "", "?afka-cluster")
 ACL_PRINCIPALS = (
     "User:a", "User:b", "User:ab", "User:*", "User:a*", "User:?", "U*:a", ":a", "User:", "*:*",
-    "a", "Group:a", "Group:*", SUPER_USER, "User:a*", "User:**",
+    "a", "Group:a", "Group:*", SUPER_USER, "User:a*", "User:**", ANY_OTHER_PRINCIPAL,
+    f"Group:{ANY_OTHER}",
 )  # fmt: skip
-ACL_HOSTS = ("*", "*", "10.0.0.1", "10.0.0.2", "10.*", "10.0.0.?", "", "**", "::1")
+ACL_HOSTS = ("*", "*", "10.0.0.1", "10.0.0.2", "10.*", "10.0.0.?", "", "**", "::1", ANY_OTHER)
 RANGES = (
     "*", "10.0.0.1", "10.0.0.?", "10.0.0.0/8", "10.9.9.9/08", "10.0.0.0/23", "10.0.0.0/30",
     "10.0.0.2/32", "0.0.0.0/0", "0.0.0.0/32", "::/0", "::/112", "10.0.0.0/33", "10.*/8",
@@ -103,9 +122,7 @@ def explained(tmp_path_factory):
             acls = random_acls(case, RANGES if semantics.cidr_hosts else ACL_HOSTS)
             run.cluster_id = case
             write_acls(run, acls)
-            settings = BrokerSettings(
-                super_users=frozenset({SUPER_USER}), allow_everyone=allow_everyone
-            )
+            settings = BrokerSettings(super_users=SUPER_USERS, allow_everyone=allow_everyone)
             options = MaterializeOptions(
                 settings=settings,
                 reading=exactly(semantics),

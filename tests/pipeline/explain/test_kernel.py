@@ -10,8 +10,8 @@ import pytest
 from aclkit.model.acl import Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings
+from aclkit.model.symbol import RESOURCES
 from aclkit.pipeline.explain import pairing
-from aclkit.pipeline.inventory.entry import RESOURCES
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide
@@ -23,7 +23,7 @@ from tests.pipeline.explain.test_against_rules import (
     CASES,
     GIVEN,
     RANGES,
-    SUPER_USER,
+    SUPER_USERS,
     random_acls,
 )
 
@@ -38,7 +38,7 @@ IN_ONE, IN_MANY = 1_000_000, 60
 def cluster(case, seed):
     """The settings of a case, and random ACLs."""
     semantics, everyone = CASES[case]
-    settings = BrokerSettings(super_users=frozenset({SUPER_USER}), allow_everyone=everyone)
+    settings = BrokerSettings(super_users=SUPER_USERS, allow_everyone=everyone)
     acls = random_acls(f"{case} {seed}", RANGES if semantics.cidr_hosts else ACL_HOSTS)
     return semantics, settings, acls
 

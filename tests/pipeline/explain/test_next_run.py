@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from aclkit.model.semantics import KIP_1042, BrokerSettings
+from aclkit.model.symbol import PRINCIPALS, RESOURCES
 from aclkit.pipeline.explain.decided import MaterializeOptions, is_decided, take_inventory
 from aclkit.pipeline.explain.materialize import materialize
-from aclkit.pipeline.inventory.entry import FILE, PRINCIPALS, RESOURCES, Entry
+from aclkit.pipeline.inventory.entry import FILE, Entry
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run, publish

@@ -11,10 +11,11 @@ import pytest
 from aclkit.errors import DataError
 from aclkit.model.brokers import Broker, Brokers
 from aclkit.model.semantics import KIP_1042, PRESETS, AskedReading, BrokerSettings
+from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.explain import decided
 from aclkit.pipeline.explain.decided import MaterializeOptions, is_decided, take_inventory
 from aclkit.pipeline.explain.materialize import materialize
-from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
+from aclkit.pipeline.inventory.entry import FILE, Entry
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.warehouse.codecs import broker_rows
 from aclkit.warehouse.reader import read_written

@@ -10,7 +10,8 @@ import pytest
 from deltalake import write_deltalake
 
 from aclkit.errors import UsageError
-from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
+from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
+from aclkit.pipeline.inventory.entry import FILE, Entry
 from aclkit.pipeline.inventory.files import read_inventory
 
 

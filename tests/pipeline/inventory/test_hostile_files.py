@@ -14,8 +14,8 @@ import pytest
 from deltalake import write_deltalake
 
 from aclkit.errors import UsageError
+from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.inventory import files, parquet_file, sheet
-from aclkit.pipeline.inventory.entry import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.inventory.files import read_inventory
 from tests.fuzz.mutating import ends_well
 

@@ -9,17 +9,8 @@ import pytest
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from aclkit.pipeline.inventory.entry import (
-    ACL,
-    ALWAYS,
-    FILE,
-    HOSTS,
-    LOG,
-    PRINCIPALS,
-    RESOURCES,
-    SETTING,
-    Entry,
-)
+from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
+from aclkit.pipeline.inventory.entry import ACL, ALWAYS, FILE, LOG, SETTING, Entry
 from aclkit.pipeline.inventory.survey import Given, Texts, survey
 
 TYPES_WITH_OTHERS = {"TOPIC", "GROUP", "TRANSACTIONAL_ID", "DELEGATION_TOKEN", "USER"}

@@ -23,7 +23,7 @@ ASKED = Asked(
     hosts=HOSTS,
     resources=tuple(Resource(kind, name) for kind in ("TOPIC", "GROUP") for name in NAMES),
 )
-SUPER = frozenset({"User:s"})
+SUPER = frozenset({"User:s", ANY_OTHER_PRINCIPAL})
 
 
 def state(acls, *, allow_everyone=False, super_users=SUPER):

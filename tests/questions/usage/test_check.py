@@ -365,3 +365,13 @@ def test_how_ranges_are_judged_through_the_past_is_said_where_an_acl_names_one(
     assert (read in said, others in said) == (True, True)
     assert "One host of ACLs that is a range" in note_on_ranges(past_of(steps[:1]))
     assert note_on_ranges(past_of(steps[2:], semantics=newer)) is None
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [request(principal="User:<any-other>"), request("<any-other>", resource_type="GROUP")],
+    ids=lambda asked: asked.principal,
+)
+def test_a_client_named_as_a_symbol_is_never_a_mismatch(asked):
+    found = verdict(said(ALLOWED, request=asked), 150)
+    assert (found.verdict, "stands for any other name" in found.reason) == (UNDETERMINED, True)

@@ -211,3 +211,19 @@ def test_of_a_directory_only_authorizer_logs_are_read(tmp_path):
 def test_where_no_log_is_that_is_said(tmp_path, path):
     with pytest.raises(UsageError, match=r"does not exist|no authorizer log"):
         find_log_files([str(tmp_path / path)])
+
+
+def test_what_aclkit_wrote_is_no_log_of_a_folder(tmp_path):
+    line = LOG.read_bytes().splitlines(keepends=True)[0]
+    for name in (
+        "wh/job_run/_delta_log/0.json", "wh/job_run/part-0.parquet", "wh/access_day/part-0.parquet",
+        "wh/page.md", "table/_delta_log/0.json", "table/day=1/part-0.parquet",
+        "wh.reviews/2026/review.json", "wh.reviews/2026/evidence.json",
+        "broker/kafka.log", "wh.log",
+    ):  # fmt: skip
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(line)
+    wanted = [str(tmp_path / "broker/kafka.log"), str(tmp_path / "wh.log")]
+    assert find_log_files([str(tmp_path)]) == (wanted, [])
+    with pytest.raises(UsageError, match="no authorizer log found"):
+        find_log_files([str(tmp_path / "wh")])

@@ -10,8 +10,9 @@ from pyspark.sql import SparkSession
 
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
+from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.explain.decided import MaterializeOptions
-from aclkit.pipeline.inventory.entry import HOSTS, PRINCIPALS, RESOURCES, Entry
+from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.runtime.frame import local_frame
 from aclkit.warehouse.run import begin_run, publish
