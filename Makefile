@@ -19,8 +19,8 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	&& echo $$python && break; done)
 
 .PHONY: help setup demo docs test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
-	bench-cold bench-scale bench-watch broker-test cluster-test object-store-test container-test soak lint \
-	types imports check fmt lock build release-check deploy-check clean
+	bench-cold bench-scale bench-watch broker-test cluster-test object-store-test container-test soak \
+	wheel-test lint types imports check fmt lock build release-check deploy-check clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -123,6 +123,9 @@ build: $(READY) ## Make the wheel, and the same as a zip for spark-submit --py-f
 	@$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
 	@for wheel in dist/aclkit-*.whl; do cp "$$wheel" "$${wheel%-py3-none-any.whl}.zip"; done
 	@ls dist
+
+wheel-test: build ## Install the wheel alone and run a night, Spark, serve and mcp on ten records (3 minutes)
+	@$(BIN)/python -m tests.tools.wheel
 
 release-check: $(READY) ## Make a release of what is committed, twice, and try it with every Python (3 minutes)
 	@$(BIN)/python -m tests.tools.release

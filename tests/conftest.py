@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import os
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import surroundings
 from tests.untouched import left_alone
 
 if TYPE_CHECKING:
@@ -37,16 +39,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
 
 
-def pytest_configure() -> None:
-    """Take back what a shell gives to what it starts in the background: signals to be ignored."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave behind what a shell gives: its variables, its home, and signals to be ignored."""
+    config.add_cleanup(surroundings.enter())
     for number, handler in (
         (signal.SIGINT, signal.default_int_handler),
         (signal.SIGQUIT, signal.SIG_DFL),
     ):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
-    # Tables would break where the terminal that starts the tests ends.
-    os.environ.pop("COLUMNS", None)
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks for groups
@@ -85,6 +86,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
     from tests.by_file import GroupsAndFiles
 
     return GroupsAndFiles(config, log)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let no test see the files of the checkout, and none leave files where others run."""
+    folder = tmp_path_factory.mktemp("work")
+    with contextlib.chdir(folder):
+        yield
+    left = sorted(path.name for path in folder.iterdir())
+    assert not left, f"tests wrote into the folder where all run: {', '.join(left)}"
 
 
 @pytest.fixture(scope="session")

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-STAGES = ["setup", "lint", "types", "imports", "test", "test-docs"]
+STAGES = ["setup", "lint", "types", "imports", "demo", "test", "test-docs"]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 MAKE = """#!/bin/sh
 shift
 echo "$1" >>"$MADE"
 echo "$1 in $TZ" >>"$MADE.zones"
+echo "$1 ${ACLKIT_WAREHOUSE:-none} ${PATH%%:*}" >>"$MADE.exported"
 case " $FAIL " in *" $1 "*) echo "FAILED $1.py::test_it - because"; exit 2 ;; esac
 """
 PYTEST = """#!/bin/sh
@@ -34,7 +36,8 @@ READ_BY_SETUP = [
 def place(tmp_path):
     """A folder that looks as the project's, with a browser and a ``make`` that is none."""
     shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
-    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("Makefile", "README.md"):
+        shutil.copy(ROOT / name, tmp_path)
     for name, text in (("make", MAKE), ("chromium", MAKE), ("pytest", PYTEST)):
         program = tmp_path / "bin" / name
         program.parent.mkdir(exist_ok=True)
@@ -66,6 +69,18 @@ def test_ci_runs_the_suite_in_new_york_and_make_where_its_user_is(place):
         f"{stage} in America/New_York" for stage in STAGES
     ]
     assert "TZ" not in (place / "Makefile").read_text()
+
+
+def test_ci_tests_behind_the_demo_with_what_readme_exports(place):
+    run_ci(place)
+    demo, exported = f"none {place / 'bin'}", f"warehouse/demo {place / '.venv' / 'bin'}"
+    assert (place / "made.exported").read_text().splitlines()[-3:] == [
+        f"demo {demo}",
+        f"test {exported}",
+        f"test-docs {exported}",
+    ]
+    tried = README.index("make demo\nexport "), README.index("\nmake test\n")
+    assert tried == tuple(sorted(tried))
 
 
 def test_ci_runs_the_stages_behind_one_that_fails_and_tells_it_at_the_end(place):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import re
@@ -126,9 +127,16 @@ def packages(lines):
 
 DEPENDENCIES = packages(PROJECT["dependencies"])
 MODULES = {name: name for name in DEPENDENCIES} | {
-    "delta-spark": "delta", "kafka-python": "kafka", "pyyaml": "yaml",
+    "delta-spark": "delta", "google-re2": "re2", "kafka-python": "kafka", "python-snappy": "snappy",
+    "pyyaml": "yaml",
 }  # fmt: skip
 """Package → the module that it brings."""
+
+BROUGHT = {
+    "anyio": "starlette", "markupsafe": "jinja2", "mcp_types": "mcp", "py4j": "pyspark",
+    "pydantic_core": "pydantic", "_typeshed": "a checker of types",
+}  # fmt: skip
+"""Module → the package that brings it, by whose leave alone it is there."""
 
 
 def slim():
@@ -201,7 +209,7 @@ def test_questions_are_answered_by_the_slim_install(answered, number):
 def test_a_night_waits_for_no_spark_and_no_client_where_it_needs_none(no_spark):
     told = no_spark.python("-c", "import sys, aclkit.cli.nightly; print(*sys.modules)").stdout
     assert "aclkit.cli.replay" in told.split()
-    assert not {*SPARK, "kafka", "kio", "cryptography"} & {*told.split()}
+    assert not {*SPARK, "kafka", "cryptography"} & {*told.split()}
 
 
 @pytest.fixture(scope="module")
@@ -233,8 +241,25 @@ def test_settings_of_what_is_not_installed_leave_questions_alone(no_spark, tmp_p
 def test_the_slim_list_is_what_questions_import(no_spark):
     imported = no_spark.python("-c", IMPORT_QUESTIONS, str(USERS)).stdout.split()
     assert slim() == {
-        name: DEPENDENCIES[name] for name, module in MODULES.items() if module in imported
+        name: line for name, line in DEPENDENCIES.items() if MODULES[name] in imported
     }
+
+
+def imports_of(path):
+    """Yield the packages that a module imports, whenever that is."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (each.name.partition(".")[0] for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.partition(".")[0]
+
+
+def test_the_package_imports_nothing_that_pip_does_not_install_with_it():
+    extras = PROJECT["optional-dependencies"].items()
+    wanted = packages(line for extra, lines in extras if extra != "dev" for line in lines)
+    asked_for = {MODULES.get(name, name) for name in wanted | DEPENDENCIES}
+    imported = {name for path in (ROOT / "aclkit").rglob("*.py") for name in imports_of(path)}
+    assert imported - asked_for - sys.stdlib_module_names - {"aclkit", *BROUGHT} == set()
 
 
 LOCKED = dict(re.findall(r"^([a-z0-9-]+)==([^ ]+)", LOCK, re.MULTILINE))

@@ -11,10 +11,9 @@ import logging
 from enum import Enum
 from typing import Final
 
-from kio.schema.index import api_key_map
-
 from aclkit.kafka.acls.command import pascal_case
 from aclkit.kafka.acls.text import as_broker_sees, render_standard_acl
+from aclkit.kafka.authorizer.api_names import API_NAMES
 from aclkit.kafka.authorizer.requests import Action, RequestContext
 from aclkit.model.acl import Acl
 from aclkit.rules.decide.rules import ALLOWED, DENIED, MATCHING_ACL, Ruling
@@ -84,8 +83,7 @@ def request_name(request_type: int) -> str:
     >>> request_name(1), request_name(22), request_name(-1)
     ('Fetch', 'InitProducerId', 'UNKNOWN(-1)')
     """
-    name = api_key_map.get(request_type)
-    return pascal_case(name) if name else f"UNKNOWN({request_type})"
+    return API_NAMES.get(request_type) or f"UNKNOWN({request_type})"
 
 
 def standard_acl(acl: Acl, wording: Wording, *, knows_globs: bool = True) -> str:

@@ -13,7 +13,7 @@ Any other imprint is news, and Spark finds out which:
 - **A listing** (``kafka-acls --list``, a live cluster): its content row by row, including rejects,
   whatever their order.
 - **The way of reading**: high watermark, accepted holes, ``--strict``; the source of the packages
-  that read and replay, the format of the tables, and the version of what decodes records.
+  that read and replay, and the format of the tables.
 
 Every byte is hashed once a run, before Spark starts (0.9 s for a gigabyte on a disk; objects in a
 bucket are read from there for it), and not when the log is read. So a file's identity, size,
@@ -30,7 +30,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from dataclasses import astuple, dataclass
 from functools import cache
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -108,7 +107,7 @@ def _opened(path: str) -> AbstractContextManager[BinaryIO]:
 
 @cache
 def _reading() -> str:
-    return source_digest(files("aclkit"), READING, f"format {FORMAT}, kio {version('kio')}")
+    return source_digest(files("aclkit"), READING, f"format {FORMAT}")
 
 
 def _look(path: str) -> tuple[int, ...]:

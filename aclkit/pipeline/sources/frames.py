@@ -10,15 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from kio.serial.errors import SerialError
-from kio.serial.readers import read_compact_string_as_bytes, read_int8, read_unsigned_varint
-
 from aclkit.errors import DataError
 from aclkit.model import facts as rows
 from aclkit.model.acl import LONGEST_TEXT
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.pipeline.sources.payload import mechanism_of, uuid_text
 from aclkit.pipeline.sources.record_types import ACL_KEYS, TRANSACTIONS, may_lose_acl, unknown_type
+from aclkit.pipeline.sources.wire import read_integer, read_number, read_string, skip_tags
 
 FrameFields = dict[str, Any]
 """The fields of a ``SourceRow`` that come out of a record's bytes."""
@@ -80,7 +78,7 @@ def parse_frame(value: bytes | None) -> FrameFields | None:
         fields, end = decode(value, start)
         if fields is not None and key not in _READ_IN_PART:
             _check_end(value, end, key)
-    except (SerialError, ValueError) as error:
+    except ValueError as error:
         reason = f"Failed to deserialize record with type {key}: {error}"
         raise UndecodableRecord(reason, key) from error
     return fields
@@ -113,43 +111,19 @@ def _parse_header(value: bytes) -> tuple[int, int, int]:
 
 def _read_short(value: bytes, at: int, what: str, key: int | None = None) -> tuple[int, int]:
     try:
-        number, size = read_unsigned_varint(value, at)
-    except (SerialError, ValueError) as error:
+        number, at = read_number(value, at)
+    except ValueError as error:
         raise UndecodableRecord(f"Error while reading {what}: {error}", key) from error
     if number > _MAX_SHORT:
         raise UndecodableRecord(f"Value for {what} was too large.", key)
-    return number, at + size
+    return number, at
 
 
 def _check_end(value: bytes, at: int, key: int) -> None:
     """Skip the tagged fields and insist that nothing follows them."""
-    at = _skip_tags(value, at)
+    at = skip_tags(value, at)
     if at != len(value):
         raise ValueError(f"Found {len(value) - at} byte(s) of garbage after {key}")
-
-
-def _skip_tags(value: bytes, at: int) -> int:
-    tags, at = _read_number(value, at)
-    for _ in range(tags):
-        _, at = _read_number(value, at)
-        size, at = _read_number(value, at)
-        at += size
-        if at > len(value):
-            raise ValueError("a tagged field ends after the end of the record")
-    return at
-
-
-def _read_integer(value: bytes, at: int, size: int) -> tuple[int, int]:
-    """Read a signed number of so many bytes."""
-    end = at + size
-    if end > len(value):
-        raise ValueError("a number ends after the end of the record")
-    return int.from_bytes(value[at:end], signed=True), end
-
-
-def _read_number(value: bytes, at: int) -> tuple[int, int]:
-    number, size = read_unsigned_varint(value, at)
-    return number, at + size
 
 
 def _code_in(name_of: Callable[[int], str]) -> _Read:
@@ -157,8 +131,8 @@ def _code_in(name_of: Callable[[int], str]) -> _Read:
     names = {code: name_of(code) for code in range(-128, 128)}
 
     def read(value: bytes, at: int) -> tuple[str, int]:
-        code, size = read_int8(value, at)
-        return names[code], at + size
+        code, at = read_integer(value, at, 1)
+        return names[code], at
 
     return read
 
@@ -177,10 +151,10 @@ def _read_user(value: bytes, at: int) -> tuple[str, int]:
 
 def _read_text(value: bytes, at: int) -> tuple[str, int]:
     """Read a string; bytes that are no UTF-8 become U+FFFD, as in Kafka."""
-    raw, size = read_compact_string_as_bytes(value, at)
+    raw, at = read_string(value, at)
     if len(raw) > LONGEST_TEXT:
         raise ValueError(f"a string has invalid length {len(raw)}")
-    return raw.decode(errors="replace"), at + size
+    return raw.decode(errors="replace"), at
 
 
 def _decoder(record_type: str, **fields: _Read) -> _Decoder:
@@ -200,21 +174,21 @@ def _broker_decoder(version: int) -> _Decoder:
     """Return the decoder of a broker's registration; of its endpoints nothing is kept."""
 
     def decode(value: bytes, at: int) -> tuple[FrameFields, int]:
-        broker_id, at = _read_integer(value, at, 4)
+        broker_id, at = read_integer(value, at, 4)
         # From version 2 on: whether the broker comes from ZooKeeper. Then incarnation and epoch.
         at += (version >= _WITH_ZOOKEEPER) + _UUID_BYTES + 8
-        endpoints, at = _read_number(value, at)
+        endpoints, at = read_number(value, at)
         for _ in range(endpoints - 1):
             _, at = _read_text(value, at)
             _, at = _read_text(value, at)
-            at = _skip_tags(value, at + 4)
+            at = skip_tags(value, at + 4)
         low = high = None
-        features, at = _read_number(value, at)
+        features, at = read_number(value, at)
         for _ in range(features - 1):
             name, at = _read_text(value, at)
-            least, at = _read_integer(value, at, 2)
-            most, at = _read_integer(value, at, 2)
-            at = _skip_tags(value, at)
+            least, at = read_integer(value, at, 2)
+            most, at = read_integer(value, at, 2)
+            at = skip_tags(value, at)
             if name == rows.METADATA_VERSION:
                 low, high = least, most
         fields: FrameFields = {"record_type": rows.REGISTER_BROKER, "broker_id": broker_id}
@@ -224,7 +198,7 @@ def _broker_decoder(version: int) -> _Decoder:
 
 
 def _decode_unregistration(value: bytes, at: int) -> tuple[FrameFields, int]:
-    broker_id, at = _read_integer(value, at, 4)
+    broker_id, at = read_integer(value, at, 4)
     return {"record_type": rows.UNREGISTER_BROKER, "broker_id": broker_id}, at + 8
 
 
@@ -233,7 +207,7 @@ def _decode_feature(value: bytes, at: int) -> tuple[FrameFields | None, int]:
     name, at = _read_text(value, at)
     if name != rows.METADATA_VERSION:
         return None, at
-    level, at = _read_integer(value, at, 2)
+    level, at = read_integer(value, at, 2)
     return {"record_type": rows.FEATURE_LEVEL, "max_level": level}, at
 
 

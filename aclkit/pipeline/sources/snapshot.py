@@ -9,11 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
-
-from kio.schema.snapshot_header_record.v0 import SnapshotHeaderRecord
-from kio.serial import entity_reader
-from kio.serial.errors import SerialError
 
 from aclkit.errors import DataError
 from aclkit.model.facts import (
@@ -29,6 +24,7 @@ from aclkit.model.facts import (
 from aclkit.pipeline.sources.batches import Batch, Damage, read_batches
 from aclkit.pipeline.sources.frames import UndecodableRecord, parse_values
 from aclkit.pipeline.sources.segment import readable_time, reject_record, telling
+from aclkit.pipeline.sources.wire import read_integer, skip_tags
 from aclkit.runtime.read_progress import NO_PROGRESS, ReadProgress
 
 
@@ -62,7 +58,6 @@ def read_snapshot(
 
 _HEADER_KEY, _FOOTER_KEY = b"\x00\x00\x00\x03", b"\x00\x00\x00\x04"
 """Keys of control records: version 0 and ControlRecordType."""
-_read_header: Final = entity_reader(SnapshotHeaderRecord)
 
 
 def _sound_batches(data: bytes, source: str, told: ReadProgress) -> Sequence[Batch]:
@@ -97,11 +92,14 @@ def _header_time(batches: Sequence[Batch], source: str) -> datetime | None:
         raise DataError(f"{source}: expected a snapshot header as first record, found none")
     if len(batches) == 1 or not _is_marked(batches[-1], -1, _FOOTER_KEY):
         raise DataError(f"{source}: the snapshot is incomplete: it does not end with a footer")
+    header = batches[0].records.values[0] or b""
     try:
-        header, _ = _read_header(batches[0].records.values[0] or b"", 0)
-    except (SerialError, ValueError) as error:
+        _, at = read_integer(header, 0, 2)  # the version of the header
+        last_contained, at = read_integer(header, at, 8)
+        skip_tags(header, at)
+    except ValueError as error:
         raise DataError(f"{source}: the snapshot's header cannot be decoded: {error}") from error
-    return readable_time(header.last_contained_log_timestamp)
+    return readable_time(last_contained)
 
 
 def _is_marked(batch: Batch, index: int, key: bytes) -> bool:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import logging
 
 import pytest
+from kio.schema.index import api_key_map
 
+from aclkit.kafka.acls.command import pascal_case
+from aclkit.kafka.authorizer.api_names import API_NAMES
 from aclkit.kafka.authorizer.audit import (
     BROKER_FORMAT,
     LOGGER,
@@ -58,6 +61,10 @@ def test_the_line_up_to_4_1_has_round_brackets():
         "patternType=LITERAL, principal=User:consumer, host=*, operation=READ, "
         "permissionType=ALLOW))"
     )
+
+
+def test_requests_have_the_names_that_kio_generates_from_kafkas_schemas():
+    assert {number: pascal_case(name) for number, name in api_key_map.items()} == API_NAMES
 
 
 def test_a_rule_without_acl_is_its_name():

@@ -28,6 +28,7 @@ from tests.tools.cluster.inputs import Inputs, write_inputs
 from tests.tools.cluster.recipes import Recipe, make_recipes
 from tests.tools.cluster.standalone import Cluster, Failed, Job, start_cluster
 from tests.tools.cluster.task_times import TaskTimes, read_times, spread
+from tests.tools.installed import FailedError
 
 SMALL = replace(B1, name="small", principals=300, resources=200, acls=3_000, hosts=2)
 """60,000 pairs, in tasks of some seconds."""
@@ -81,7 +82,7 @@ def main() -> int:
                 _kill_driver(cluster, by_wheel, expected)
                 _kill_worker(cluster, by_zip, expected)
             _compare_workers(folder, by_wheel)
-        except (Failed, subprocess.TimeoutExpired) as error:
+        except (Failed, FailedError, subprocess.TimeoutExpired) as error:
             _say(f"FAILED: {error}")
             return 1
     _say(f"all as it should be, after {(time.monotonic() - started) / 60:.1f} minutes")

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -22,14 +19,13 @@ from typing import Final
 import click
 
 import aclkit
+from tests.tools.installed import ROOT, FailedError, install, new_environment, run, uv
 from tests.tools.release.licences import UNKNOWN, licence_table, licences_of
 from tests.tools.release.notes import NoNotesError, notes_of
 
-ROOT: Final = Path(__file__).parents[3]
 OUT: Final = ROOT / "build" / "release"
 PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
 BILL: Final = "cyclonedx-bom>=7.5,<8"
-MOST_SECONDS: Final = 1_200
 
 TRIED: Final = (
     ("-V",),
@@ -40,47 +36,14 @@ TRIED: Final = (
 """What an installed release is asked, each to end with 0."""
 
 
-class FailedError(Exception):
-    """Something of the release is not as it should be."""
-
-
-def _run(*words: str | Path, cwd: Path = ROOT, **env: str) -> str:
-    """Run a program and return what it prints.
-
-    Raises:
-        FailedError: it ends with another code than 0, or does not end.
-    """
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    try:
-        done = subprocess.run(
-            list(map(str, words)),
-            cwd=cwd,
-            env={**kept, **env},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=MOST_SECONDS,
-        )
-    except subprocess.TimeoutExpired:
-        raise FailedError(f"{words[0]} did not end in {MOST_SECONDS} s") from None
-    if done.returncode:
-        told = (done.stderr or done.stdout).strip().splitlines()[-8:]
-        raise FailedError("\n".join([f"{' '.join(map(str, words))}: {done.returncode}", *told]))
-    return done.stdout
-
-
-def _uv(*words: str | Path, **env: str) -> str:
-    return _run(sys.executable, "-m", "uv", *words, **env)
-
-
 def _build(folder: Path) -> dict[str, bytes]:
     """Build what is committed in a folder; return name → content of the wheel and the sdist."""
     folder.mkdir(parents=True)
     packed = folder / "tree.tar"
-    _run("git", "archive", "--output", packed, "HEAD")
+    run("git", "archive", "--output", packed, "HEAD")
     shutil.unpack_archive(packed, folder / "tree", filter="data")
-    committed = _run("git", "log", "-1", "--format=%ct").strip()
-    _uv("build", "--quiet", "--out-dir", folder / "out", folder / "tree",
+    committed = run("git", "log", "-1", "--format=%ct")[0].strip()
+    uv("build", "--quiet", "--out-dir", folder / "out", folder / "tree",
         SOURCE_DATE_EPOCH=committed)  # fmt: skip
     return {path.name: path.read_bytes() for path in (folder / "out").glob("aclkit-*")}
 
@@ -117,19 +80,10 @@ def _pythons() -> Iterator[tuple[str, str]]:
 
 def _works(python: str | Path) -> bool:
     try:
-        _run(python, "-c", "import ssl, venv")
+        run(python, "-c", "import ssl, venv")
     except (FailedError, FileNotFoundError):
         return False
     return True
-
-
-def _install(python: str, wheel: Path, folder: Path) -> Path:
-    """Install the wheel, and nothing else, in a new environment; return its Python."""
-    _uv("venv", "--quiet", "--no-project", "--python", python, folder)
-    installed = folder / "bin" / "python"
-    _uv("pip", "install", "--quiet", "--python", installed, wheel)
-    _uv("pip", "check", "--quiet", "--python", installed)
-    return installed
 
 
 def _try(installed: Path, work: Path) -> str:
@@ -141,7 +95,7 @@ def _try(installed: Path, work: Path) -> str:
     work.mkdir()
     began = time.monotonic()
     program = installed.parent / "aclkit"
-    told = [_run(program, *words, cwd=work) for words in TRIED]
+    told = [run(program, *words, cwd=work)[0] for words in TRIED]
     if aclkit.__version__ not in told[0]:
         raise FailedError(f"expected version {aclkit.__version__}, found {told[0].strip()}")
     return f"{len(TRIED)} commands in {time.monotonic() - began:.0f} s"
@@ -150,7 +104,7 @@ def _try(installed: Path, work: Path) -> str:
 def _list_packages(installed: Path) -> str:
     """Write the bill of materials and the licences of what is installed; say what they hold."""
     bill = OUT / "sbom.cdx.json"
-    _uv("tool", "run", "--quiet", "--from", BILL, "cyclonedx-py", "environment", installed,
+    uv("tool", "run", "--quiet", "--from", BILL, "cyclonedx-py", "environment", installed,
         "--output-reproducible", "--of", "JSON", "--output-file", bill)  # fmt: skip
     rows = licences_of(json.loads(bill.read_text(encoding="utf-8")))
     (OUT / "LICENCES.md").write_text(licence_table(rows), encoding="utf-8")
@@ -169,7 +123,8 @@ def _check(scratch: Path, wanted: Sequence[str]) -> None:
     for version, python in _pythons():
         if wanted and version not in wanted:
             continue
-        installed = _install(python, wheel, scratch / version)
+        installed = new_environment(scratch / version, python)
+        install(installed, wheel)
         click.echo(f"Python {version}: {_try(installed, scratch / f'try-{version}')}")
         if not tried:
             click.echo(f"Bill of materials: {_list_packages(installed)}")
