@@ -201,8 +201,11 @@ def _closing(said: object) -> Closing:
 
 
 def _check_digests(files: object, script: str) -> None:
-    is_whole = isinstance(files, dict) and files.keys() == set(FILES)
-    if not is_whole or not all(isinstance(each, str) for each in files.values()):
+    if (
+        not isinstance(files, dict)
+        or files.keys() != set(FILES)
+        or not all(isinstance(each, str) for each in files.values())
+    ):
         raise BrokenChainError(f"The closing has no digests of {', '.join(FILES)}")
     if files[SCRIPT] != digest_of(script):
         raise BrokenChainError(f"The digest of {SCRIPT} is not that of the script")
