@@ -93,8 +93,12 @@ def test_verify_checks_the_files_beside_the_evidence(place):
         ("removals.sh", lambda text: text + "\nkafka-acls --add", "removals.sh was changed in"),
         ("removals.sh", lambda _: "", "removals.sh was changed in line 1. Do not run it."),
         ("evidence.html", lambda text: text.replace("bob", "eve"), "evidence.html was changed."),
-        ("evidence.html", lambda text: text.replace('"hash">', '"hash">0'), "evidence.html was"),
-        ("evidence.html", lambda text: text + '<code id="hash"></code>', "evidence.html was"),
+        ("evidence.html", lambda text: text.replace('-hash">', '-hash">0'), "evidence.html was"),
+        (
+            "evidence.html",
+            lambda text: text + '<code class="evidence-hash"></code>',
+            "evidence.html was",
+        ),
         ("evidence.html", lambda text: text + "\udcff", "evidence.html was changed."),
     ],
 )

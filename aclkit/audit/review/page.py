@@ -16,7 +16,7 @@ from aclkit.audit.reports.assets import LOOK, digest, environment, part, style
 from aclkit.audit.review.closing import evidence_parts
 from aclkit.audit.review.evidence import Evidence
 
-_BEFORE, _AFTER = '<code id="hash">', "</code>"
+_BEFORE, _AFTER = '<code class="evidence-hash">', "</code>"
 """What stands around the hash. Texts of strangers are escaped, so it is there once."""
 
 
