@@ -9,6 +9,7 @@ import click
 
 from aclkit.answer.document import Answer
 from aclkit.audit.findings.differences import note_readings
+from aclkit.audit.findings.read import show_openings
 from aclkit.audit.findings.settings import (
     find_broker_settings_differ,
     find_reading_changed,
@@ -101,6 +102,7 @@ def materialize(
         result = materialize_into(run, take_inventory(run, options), options)
         run.findings.extend(find_reading_changed(run))
         note_readings(run, result, options)
+        show_openings(run, resolved.settings, result.scope.semantics)
         publish(run)
     asked = result.inventory
     sizes = len(asked.principals), len(asked.hosts), len(asked.resources)

@@ -29,7 +29,7 @@ def review() -> None:
     \b
     Example:
       aclkit review start --owners owners.csv --by ana
-      aclkit review decide 6038 keep --reason "needs it for the daily report" --by bob
+      aclkit review decide i6038 keep --reason "needs it for the daily report" --by bob
       aclkit review close --by ana
       aclkit review verify warehouse.reviews/2026-11-27/evidence.json
 

@@ -9,6 +9,7 @@ import click
 
 from aclkit.answer.document import Answer, Facts, Sentence
 from aclkit.audit.review.answers import OPEN, state_of, torn_notes
+from aclkit.audit.review.beside import Checked, check_beside, finish
 from aclkit.audit.review.choosing import sound_text, wanted_of
 from aclkit.audit.review.closing import (
     closed_answer,
@@ -17,11 +18,9 @@ from aclkit.audit.review.closing import (
     removed_items,
 )
 from aclkit.audit.review.decisions import AT_CLOSE, CHOICES, KEEP, BrokenChainError
-from aclkit.audit.review.evidence import Evidence, check_evidence
+from aclkit.audit.review.evidence import EVIDENCE_PAGE, SCRIPT, Evidence, check_evidence
 from aclkit.audit.review.folder import (
     EVIDENCE,
-    EVIDENCE_PAGE,
-    SCRIPT,
     Stored,
     append,
     changing,
@@ -30,7 +29,6 @@ from aclkit.audit.review.folder import (
     now,
     write_closed,
 )
-from aclkit.audit.review.page import evidence_page
 from aclkit.audit.review.read import Reproduced, reproduce
 from aclkit.audit.review.removal import plan_removal
 from aclkit.audit.review.templates import PCI_DSS, gaps
@@ -132,8 +130,8 @@ def _close(stored: Stored, base: Base, by: str, acknowledged_by: str) -> Evidenc
     removed = removed_items(stored.review, decisions)
     removal = plan_removal(stored.review, decisions, removed, base)
     offset = stored.review.pins.log_offset if base.run.head_offset is None else base.run.head_offset
-    evidence = make_evidence(stored, removal, now(), by, acknowledged_by, offset)
-    write_closed(stored, evidence, evidence_page(evidence))
+    evidence, page = finish(make_evidence(stored, removal, now(), by, acknowledged_by, offset))
+    write_closed(stored, evidence, page)
     return evidence
 
 
@@ -152,8 +150,9 @@ def verify_evidence(context: Context, evidence: str, expect: str | None, *, offl
       aclkit review verify evidence.json --expect 3b0c…
       aclkit review verify evidence.json --offline
 
-    verify checks every byte of the file, the chain of decisions and the digest. It then derives the
-    items again from acl_history, as of the log offset of the review. Exit code 1: the evidence was
+    verify checks every byte of the file, the chain of decisions and the digest, and whether
+    removals.sh and evidence.html next to it are still as close wrote them. It then derives the
+    items again from acl_history, as of the log offset of the review. Exit code 1: something was
     changed, or the past differs; the answer shows where. Exit code 3: the warehouse does not know
     that offset.
     """
@@ -167,6 +166,10 @@ def verify_evidence(context: Context, evidence: str, expect: str | None, *, offl
     if expect is not None and found.hash != expect.strip().lower():
         _refuse(context, evidence, [f"Its hash is {found.hash}, not the expected one."])
         return
+    beside = check_beside(found, evidence)
+    if beside.differences:
+        _refuse(context, evidence, beside.differences)
+        return
     if warehouse is None:
         again = Reproduced((), ("No warehouse was asked: --offline.",))
     else:
@@ -174,12 +177,12 @@ def verify_evidence(context: Context, evidence: str, expect: str | None, *, offl
     if again.differences:
         _refuse(context, evidence, again.differences)
         return
-    context.write(_sound_answer(found, again, is_reproduced=not offline))
+    context.write(_sound_answer(found, again, beside, is_reproduced=not offline))
 
 
 _VERIFIED: Final = (
     "is_sound", "is_reproduced", "reasons", "review", "cluster_id", "log_offset", "items",
-    "decisions", "closed_at", "closed_by", "digest", "hash",
+    "decisions", "closed_at", "closed_by", "digest", "hash", "sound_files",
 )  # fmt: skip
 
 
@@ -195,20 +198,24 @@ def _refuse(context: Context, path: str, reasons: Sequence[str]) -> None:
     click.get_current_context().exit(_REFUSED)
 
 
-def _sound_answer(found: Evidence, again: Reproduced, *, is_reproduced: bool) -> Answer:
+def _sound_answer(
+    found: Evidence, again: Reproduced, beside: Checked, *, is_reproduced: bool
+) -> Answer:
     review, closing = found.review, found.closing
     how = "Sound and reproduced" if is_reproduced else "Sound"
     row: tuple[object, ...] = (
         True, is_reproduced, [], review.name, review.pins.cluster_id, review.pins.log_offset,
         len(review.items), len(found.decisions), closing.at, closing.by, review.digest, found.hash,
+        list(beside.sound),
     )  # fmt: skip
     facts = [
         (name.replace("_", " "), str(value)) for name, value in zip(_VERIFIED, row, strict=True)
-    ][3:]
+    ][3:-1]
+    facts.append(("as written", ", ".join(("evidence.json", *beside.sound))))
     return Answer(
         title="Evidence",
         columns=_VERIFIED,
         rows=[row],
         parts=lambda: [Sentence(f"{how}: every byte is as it was written.", "good"), Facts(facts)],
-        notes=again.notes,
+        notes=(*beside.notes, *again.notes),
     )

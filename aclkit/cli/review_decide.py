@@ -62,7 +62,7 @@ def decide_items(
 
     \b
     Example:
-      aclkit review decide 60388af5 keep --reason "analysts read it daily" --by bob
+      aclkit review decide i60388af5 keep --reason "analysts read it daily" --by bob
       aclkit review decide remove --principal 'User:old-*' --reason "left in May" --by bob
       aclkit review decide keep --owner payments --reason "checked on 2 May" --by bob
 
@@ -159,8 +159,10 @@ def import_sheet(
       aclkit review import payments.csv --by bob --skip-broken
 
     Rows without a decision are skipped. If any row is broken, nothing is imported, unless you pass
-    --skip-broken. A row is broken if its item is unknown, its digest is of another review, it has
-    no reason, or another decision exists (see --replace). Importing a file again changes nothing.
+    --skip-broken. A row is broken if its item is unknown, its digest is of another review, its
+    principal, resource or access is not that of the item, it has no reason, the file decides the
+    item twice, or another decision exists (see --replace). The same decision with another reason
+    replaces no other person's signature. Importing a file again changes nothing.
     """
     root = reviews_folder(context, reviews)
     name = load_one(root, review).review.name

@@ -31,7 +31,7 @@ from aclkit.audit.review.folder import (
     now,
 )
 from aclkit.audit.review.known_of_acls import read_item_ends, read_uses
-from aclkit.audit.review.read import Asked, new_review
+from aclkit.audit.review.read import Asked, new_review, read_acls_of
 from aclkit.audit.review.templates import PCI_DSS, TEMPLATES, is_still_valid
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command, question
@@ -93,9 +93,9 @@ def start(
     (topic:payments.*) or both; each field comes from the first row that matches and has it.
     Items without an owner are listed under "No owner".
 
-    With --since, an item is carried over if the same access was kept then and no new ALLOW grants
-    it. With --template pci-dss it is asked again before the sign-off is older than six months
-    (7.2.4), or than --frequency (7.2.5.1).
+    With --since, an item is carried over if it was kept then and allows no more now: no new ALLOW
+    grants it, and both states of it are compared for every name. With --template pci-dss it is
+    asked again before the sign-off is older than six months (7.2.4), or than --frequency (7.2.5.1).
     """
     root = reviews_folder(context, reviews)
     rows = [] if owners is None else _read_owners(owners)
@@ -118,6 +118,8 @@ def start(
     context.stand_on(base.published, base.run)
     place_of, cluster_id = str(base.published.place), base.run.cluster_id
     uses, ends = read_uses(place_of, cluster_id), read_item_ends(place_of, cluster_id)
+    if earlier is not None:
+        asked = replace(asked, earlier_acls=read_acls_of(place_of, earlier.review))
     place = create(root, new_review(base, asked, Budget(), uses, ends))
     context.write(started_answer(load(root, place.name)))
     tell(f"The review is in {place}.")

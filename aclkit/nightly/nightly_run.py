@@ -13,7 +13,7 @@ from aclkit.audit.findings.by_hand import REMOVED_WITHIN, Automation, find_by_ha
 from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.drift import DesiredFiles
 from aclkit.audit.findings.leases import Leases
-from aclkit.audit.findings.read import acls_of, audit_of
+from aclkit.audit.findings.read import acls_of, audit_of, show_openings
 from aclkit.audit.findings.registry import find_all
 from aclkit.audit.findings.rights import find_missing_rights, hidden_parts
 from aclkit.audit.findings.settings import (
@@ -254,6 +254,7 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
         _decide(run, scope, options)
     elif not options.keeps_unchanged:
         is_kept = not _changes_nothing(run)
+    show_openings(run, options.materialize.settings, scope.semantics)
     return _end_night(run, replayed, options, is_kept=is_kept)
 
 

@@ -107,7 +107,7 @@ def test_a_lease_with_a_mistake_in_its_name_is_told(nights, leases):
     run(nights, *leases("2999-12-31", "User:bbo"))
     ((kind, message),) = found(nights)
     assert kind == "lease-without-acl"
-    assert message == "No ACL in force fits the lease until 2999-12-31: principal User:bbo."
+    assert message == "No ALLOW in force fits the lease until 2999-12-31: principal User:bbo."
 
 
 def test_a_file_of_leases_that_is_wrong_ends_the_command_before_it_reads_the_log(nights, leases):

@@ -30,9 +30,9 @@ GRANT_ENDED: Final = Kind(
     severity="high",
     summary="ACLs in force whose end is over",
     meaning=(
-        "A file of leases, an annotation of a KafkaUser or a CSV holds until when the ACL is "
-        "needed. That time is over, and the ACL is still in force. Kafka itself knows no end of "
-        "an ACL."
+        "A file of leases, an annotation of a KafkaUser or a CSV holds until when the ALLOW is "
+        "needed. That time is over, and the ALLOW is still in force. Kafka itself knows no end of "
+        "an ACL. A DENY is no grant, so no end applies to it."
     ),
     fix="Remove the ACL. If it is still needed, have its owner agree to a later end.",
 )
@@ -49,14 +49,15 @@ GRANT_ENDS_SOON: Final = Kind(
 LEASE_WITHOUT_ACL: Final = Kind(
     id="lease-without-acl",
     severity="low",
-    summary="leases that no ACL in force fits",
+    summary="leases that no ALLOW in force fits",
     meaning=(
-        "A lease whose end is still to come fits no ACL in force. If it has a mistake, the ACL "
-        "that it is meant for has no end."
+        "A lease whose end is still to come fits no ALLOW in force; it never fits a DENY. If it "
+        "has a mistake, the ALLOW that it is meant for has no end."
     ),
     fix="Compare its fields with aclkit acls list. Remove the lease if the ACL is gone.",
 )
 
+_ALLOW: Final = "ALLOW"
 _KEYS: Final = (*BINDING, "until", "owner", "reason")
 
 
@@ -81,8 +82,10 @@ class Lease:
     is_of_file: bool = False
 
     def fits(self, acl: Acl) -> bool:
-        """Whether it is about an ACL."""
-        return all(getattr(acl, name) == text for name, text in self.fields.items())
+        """Whether it is about an ACL. A DENY is no grant: without it, more is allowed."""
+        return acl.is_allow and all(
+            getattr(acl, name) == text for name, text in self.fields.items()
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +196,7 @@ def find_ends(
             words = ", ".join(f"{name} {text}" for name, text in lease.fields.items())
             yield LEASE_WITHOUT_ACL.about(
                 words,
-                f"No ACL in force fits the lease until {until_words(lease.until)}: {words}.",
+                f"No ALLOW in force fits the lease until {until_words(lease.until)}: {words}.",
                 evidence=[lease.place],
             )
 
@@ -244,6 +247,11 @@ def _lease(table: Mapping[str, Any], where: str) -> Lease:
         until = parse_until(table["until"])
     except ValueError as error:
         raise UsageError(f"{where}: until: {error}, found {str(table['until'])!r}") from None
+    if texts.get("permission_type", _ALLOW) != _ALLOW:
+        raise UsageError(
+            f"{where}: permission_type: expected {_ALLOW}, found {texts['permission_type']!r}. A "
+            "DENY is no grant: removing it allows more."
+        )
     if "principal" not in texts and "resource_name" not in texts:
         raise UsageError(f"{where}: expected principal, resource_name or both")
     return Lease(

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from aclkit.audit.findings.audit_input import BROAD_SHARE, AuditInput, Life
+from aclkit.audit.findings.openings import has_denies, with_openings
 from aclkit.model.acl import Acl
-from aclkit.model.findings import Finding
+from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.warehouse.codecs import (
     ALIVE_SQL,
@@ -23,6 +24,7 @@ from aclkit.warehouse.codecs import (
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, unread_parts
 from aclkit.warehouse.reader import Tables, read_written
+from aclkit.warehouse.run import Run
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.store import Store
 
@@ -64,6 +66,14 @@ def acls_of(store: Store, cluster_id: str) -> list[Acl]:
     """Read the ACLs alive of a cluster, as this run wrote them."""
     with read_written(store, cluster_id, "acl_history") as tables:
         return [acl_of(row) for row in tables.rows(_ACLS, cluster_id)]
+
+
+def show_openings(run: Run, settings: BrokerSettings, semantics: Semantics) -> None:
+    """Have the fix of each finding of a run about DENYs show what is allowed without these."""
+    acls = acls_of(run.store, run.cluster_id) if run.findings else []
+    if has_denies(run.findings, acls):
+        audit = AuditInput(acls=acls, settings=settings, semantics=semantics)
+        run.findings[:] = with_openings(sort_findings(run.findings), audit)
 
 
 def audit_published(

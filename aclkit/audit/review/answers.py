@@ -50,6 +50,8 @@ def note_words(about: About) -> str:
         return f"Still there: {_sign(about.again)} decided to remove it: {about.again.reason}"
     if about.carried is not None:
         return f"Carried over: {_sign(about.carried)} decided to keep it: {about.carried.reason}"
+    if about.outgrown is not None:
+        return f"Asked again: {_sign(about.outgrown)} decided to keep it, but {about.why}."
     return ""
 
 
@@ -241,6 +243,10 @@ def started_answer(stored: Stored) -> Answer:
         again = sum(about.again is not None for about in review.about.values())
         if again:
             yield Sentence(f"{number_of(again, 'item')} should have been removed before.", "bad")
+        grown = sum(about.outgrown is not None for about in review.about.values())
+        if grown:
+            words = number_of(grown, "item that was kept is", "items that were kept are")
+            yield Sentence(f"{words} asked again, for the reason in their notes.", "bad")
         if nobody := owners.get(NO_OWNER, 0):
             yield Sentence(f"{number_of(nobody, 'item has', 'items have')} no owner: --owners FILE")
         yield Sentence(f"Next: aclkit review show --review {review.name}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from aclkit.audit.review.attributes import names
 from aclkit.audit.review.decisions import CHOICES, LONGEST, Decision, Wanted
 from aclkit.audit.review.document import NO_OWNER, Review
-from aclkit.audit.review.items import Item
+from aclkit.audit.review.items import Item, key_of
 from aclkit.errors import UsageError
 from aclkit.model.phrases import few, listed
 
@@ -21,10 +21,11 @@ def item_of(review: Review, text: str) -> Item:
     Raises:
         UsageError: none does, or several do.
     """
-    if (found := review.by_id.get(text)) is not None:
+    if (found := review.find(text)) is not None:
         return found
-    near = [item for item in review.items if item.item_id.startswith(text)]
-    if len(text) < LEAST_PREFIX or not near:
+    start = key_of(text)
+    near = [item for item in review.items if item.key.startswith(start)]
+    if len(start) < LEAST_PREFIX or not near:
         raise UsageError(
             f"The review {review.name} has no item {text!r}. To list them: aclkit review show"
         )
@@ -96,6 +97,14 @@ def contradiction(against: Sequence[Decision]) -> str:
     return (
         f"Item {first.item} has the decision {first.decision} by {first.by} of {first.at}.{more} "
         "To change it, pass --replace."
+    )
+
+
+def other_signature(made: Decision, wanted: Wanted) -> str:
+    """Write that the same was decided already, by someone else and for another reason."""
+    return (
+        f"item {made.item} has the decision {made.decision} by {made.by} of {made.at} already. "
+        f"A reason of {wanted.by} does not replace it: leave the decision of this row empty."
     )
 
 

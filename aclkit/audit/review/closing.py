@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 from aclkit.answer.document import Answer, Facts, Heading, Item, Items, Part, Sentence, Table
 from aclkit.answer.html import MOST_ROWS
 from aclkit.audit.review.answers import CARRIED, OPEN, note_words, state_of
 from aclkit.audit.review.choosing import owner_words
-from aclkit.audit.review.decisions import REMOVE, Decision
+from aclkit.audit.review.decisions import AT_CLOSE, REMOVE, Decision
 from aclkit.audit.review.document import Review
 from aclkit.audit.review.evidence import Closing, Evidence, close
 from aclkit.audit.review.folder import Stored
@@ -74,33 +76,126 @@ def make_evidence(
     return close(review, stored.decisions, closing)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """What became of items: decided by owners, carried over, or only when the review was closed.
+
+    Attributes:
+        items: how many there are.
+        decided: those that were decided while the review was open.
+        carried: those that an earlier sign-off keeps.
+        kept_undecided: those that were not decided, and are kept.
+        removed_undecided: those that were not decided, and are to be removed.
+        removed: all that are to be removed.
+    """
+
+    items: int
+    decided: int
+    carried: int
+    kept_undecided: int
+    removed_undecided: int
+    removed: int
+
+    @property
+    def undecided(self) -> int:
+        """How many were not decided."""
+        return self.kept_undecided + self.removed_undecided
+
+
+def tally(review: Review, decisions: Mapping[str, Decision], items: Sequence[Access]) -> Tally:
+    """Count what became of items of a closed review."""
+    states = [state_of(review, decisions, item) for item in items]
+    made = [decisions[item.item_id] for item in items if item.item_id in decisions]
+    left = Counter(each.decision == REMOVE for each in made if each.via == AT_CLOSE)
+    return Tally(
+        items=len(items),
+        decided=len(made) - left.total(),
+        carried=states.count(CARRIED),
+        kept_undecided=left[False],
+        removed_undecided=left[True],
+        removed=states.count(REMOVE),
+    )
+
+
+_OWNED: Final = ("owner", "items", "decided", "carried", "not_decided", "removed")
+
+
+def _by_owner(evidence: Evidence) -> list[dict[str, Any]]:
+    review, decisions = evidence.review, evidence.in_force
+    owners = grouped((review.about[item.item_id].owner, item) for item in review.items)
+    found = ((name, tally(review, decisions, items)) for name, items in sorted(owners.items()))
+    return [
+        {"owner": owner_words(name), **asdict(each), "not_decided": each.undecided}
+        for name, each in found
+    ]
+
+
+def _owners_table(evidence: Evidence) -> Table:
+    rows = [[each[name] for name in _OWNED] for each in _by_owner(evidence)]
+    return Table(_OWNED, rows, spare=("carried",))
+
+
 def closed_answer(evidence: Evidence, paths: Sequence[str]) -> Answer:
     """Return what was closed, what is to be removed, and where the evidence is."""
-    closing = evidence.closing
+    closing, total = evidence.closing, _tally_of(evidence)
+    owners = [{name: each[name] for name in _OWNED} for each in _by_owner(evidence)]
     row = (
-        evidence.review.name, closing.kept, closing.removed, closing.carried, closing.by,
-        closing.acknowledged_by or None, evidence.hash, list(paths), list(closing.effect),
-        list(closing.by_hand),
+        evidence.review.name, closing.kept, closing.removed, closing.carried, total.decided,
+        total.undecided, owners, closing.by, closing.acknowledged_by or None, evidence.hash,
+        list(paths), list(closing.effect), list(closing.by_hand),
     )  # fmt: skip
 
     def parts() -> Iterator[Part]:
-        yield Sentence(f"Review {evidence.review.name} is closed: {_counts(closing)}.", "good")
+        yield _headline(evidence, f"Review {evidence.review.name} is closed")
+        yield _owners_table(evidence)
         yield from _effect(closing)
         yield Facts([("evidence hash", evidence.hash), *(("file", path) for path in paths)])
         yield Sentence(
-            "Keep the hash elsewhere: it shows whether the evidence was made anew.", "note"
+            "Keep the hash elsewhere: it shows whether the evidence was made again.", "note"
         )
 
     columns = (
-        "review", "kept", "removed", "carried", "closed_by", "acknowledged_by", "hash", "files",
-        "effect", "by_hand",
+        "review", "kept", "removed", "carried", "decided", "not_decided", "owners", "closed_by",
+        "acknowledged_by", "hash", "files", "effect", "by_hand",
     )  # fmt: skip
     return Answer(title="Review", columns=columns, rows=[row], parts=parts)
 
 
-def _counts(closing: Closing) -> str:
-    carried = f", {closing.carried:,} of them carried over" if closing.carried else ""
-    return f"{number_of(closing.kept, 'item')} to keep{carried}, {closing.removed:,} to remove"
+def _tally_of(evidence: Evidence) -> Tally:
+    return tally(evidence.review, evidence.in_force, evidence.review.items)
+
+
+def _headline(evidence: Evidence, start: str) -> Sentence:
+    """Write how many items were decided by owners, and what becomes of the others."""
+    total = _tally_of(evidence)
+    is_whole = not total.undecided
+    return Sentence(
+        f"{start}: {_decided_words(total)}. {total.items - total.removed:,} to keep, "
+        f"{total.removed:,} to remove.",
+        "good" if is_whole else "bad",
+    )
+
+
+def _decided_words(total: Tally) -> str:
+    """Write it.
+
+    >>> _decided_words(Tally(items=5, decided=4, carried=1, kept_undecided=0, removed_undecided=0,
+    ...                      removed=0))
+    '4 of 5 items were decided, 1 was carried over'
+    """
+    if total.decided == total.items:
+        return f"all {number_of(total.items, 'item')} were decided"
+    words = [f"{total.decided:,} of {number_of(total.items, 'item')} were decided"]
+    if total.carried:
+        words.append(f", {number_of(total.carried, 'was', 'were')} carried over")
+    for number, then in (
+        (total.kept_undecided, "kept"),
+        (total.removed_undecided, "to be removed"),
+    ):
+        if number:
+            was, is_ = ("was", "is") if number == 1 else ("were", "are")
+            words.append(f"; {number:,} {was} not and {is_} {then}")
+    return "".join(words)
 
 
 def _effect(closing: Closing) -> Iterator[Part]:
@@ -120,7 +215,8 @@ def _marked(line: str) -> Item:
 def evidence_parts(evidence: Evidence) -> Iterator[Part]:
     """Yield the page of a closed review."""
     review, closing = evidence.review, evidence.closing
-    yield Sentence(f"Closed: {_counts(closing)}.", "good")
+    yield _headline(evidence, "Closed")
+    yield _owners_table(evidence)
     yield Facts(list(_facts(evidence)))
     yield from _requirements(evidence)
     if review.notes:
@@ -167,11 +263,10 @@ def _facts(evidence: Evidence) -> Iterator[tuple[str, str]]:
     yield "data as of", pins.as_of or "unknown"
     yield "started", f"{review.started_at} by {review.started_by}"
     yield "closed", f"{closing.at} by {closing.by}"
-    yield "acknowledged for the management", closing.acknowledged_by or "nobody"
+    yield "acknowledged for the management by", closing.acknowledged_by or "-"
     if review.since:
         yield "since", f"review {review.since[0]}, evidence hash {review.since[1]}"
     yield "digest of the items", review.digest
-    yield "evidence hash", evidence.hash
 
 
 def _requirements(evidence: Evidence) -> Iterator[Part]:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from aclkit.audit.review.canonical import hash_of
-from aclkit.audit.review.items import AlsoBy, Item
+from aclkit.audit.review.items import ID_MARK, AlsoBy, Item, key_of
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.semantics import BrokerSettings, Semantics
 
@@ -67,8 +67,10 @@ class About:
         names: the first of these.
         usage: when the authorizer log last shows its use, as far as ``aclkit usage`` knows.
         until: until when it is needed, as far as runs were told.
-        carried: it was signed off with ``keep`` before, nothing changed since.
+        carried: it was signed off with ``keep`` before, and allows no more since.
         again: it was to be removed by an earlier review, and is still there.
+        outgrown: it was signed off with ``keep`` before, and is asked again.
+        why: why it is asked again; empty where it is not ``outgrown``.
     """
 
     owner: str = NO_OWNER
@@ -81,6 +83,8 @@ class About:
     until: str = ""
     carried: SignedOff | None = None
     again: SignedOff | None = None
+    outgrown: SignedOff | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +121,16 @@ class Review:
     def __post_init__(self) -> None:
         """Index the items."""
         object.__setattr__(self, "by_id", {item.item_id: item for item in self.items})
+
+    def find(self, item_id: str) -> Item | None:
+        """Return the item of an id, also if it is written as another version writes it."""
+        key = key_of(item_id)
+        return self.by_id.get(key) or self.by_id.get(f"{ID_MARK}{key}")
+
+    @property
+    def mark(self) -> str:
+        """What its ids begin with."""
+        return self.items[0].mark if self.items else ID_MARK
 
     @property
     def asked(self) -> tuple[Item, ...]:
@@ -227,6 +241,7 @@ def _read_pins(said: Mapping[str, Any]) -> Pins:
 def _read_item(said: Mapping[str, Any], acls: Mapping[str, Acl]) -> Item:
     same = ("kind", "principal", "host", "resource_type", "pattern_type", "resource_name")
     return Item(
+        mark=said["id"][: -len(key_of(said["id"]))],
         **{name: said[name] for name in same},
         operations=tuple(said["operations"]),
         acls=_picked(said["acls"], acls),
@@ -241,10 +256,15 @@ def _picked(ids: Sequence[str], acls: Mapping[str, Acl]) -> tuple[Acl, ...]:
 
 
 def _read_about(said: Mapping[str, Any]) -> About:
-    carried, again = (said[name] and SignedOff(**said[name]) for name in ("carried", "again"))
-    names = tuple(said["names"])
-    return About(**{**said, "names": names, "carried": carried or None, "again": again or None})
+    signs = {name: SignedOff(**said[name]) if said.get(name) else None for name in _SIGNS}
+    return About(**{**said, "names": tuple(said["names"]), **signs})
+
+
+_SIGNS: Final = ("carried", "again", "outgrown")
+_LATER: Final = ("outgrown", "why")
+"""Fields that reviews of older versions do not have: left out where they are empty."""
 
 
 def _said(fields: dict[str, Any]) -> dict[str, Any]:
-    return {**fields, "names": list(fields["names"])}
+    told = {name: value for name, value in fields.items() if value or name not in _LATER}
+    return {**told, "names": list(fields["names"])}

@@ -7,6 +7,7 @@ keep the last one elsewhere. The next review keeps it too.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -22,6 +23,11 @@ from aclkit.audit.review.decisions import (
 from aclkit.audit.review.document import Review, read_review
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_json
+
+EVIDENCE_PAGE: Final = "evidence.html"
+SCRIPT: Final = "removals.sh"
+FILES: Final = (EVIDENCE_PAGE, SCRIPT)
+"""What is written beside the evidence."""
 
 _VERSION: Final = 1
 _MEMBERS: Final = frozenset(("aclkit_evidence", "review", "decisions", "closing", "hash"))
@@ -43,6 +49,7 @@ class Closing:
         by_hand: what no script does, such as a super user.
         offset: the log offset of the state that the effect is about.
         previous: the hash of the last decision, or of the review.
+        files: the SHA-256 of each of ``FILES``, by name; None in evidence of older versions.
     """
 
     at: str
@@ -56,12 +63,15 @@ class Closing:
     by_hand: tuple[str, ...]
     offset: int
     previous: str
+    files: Mapping[str, str] | None = None
 
     @property
     def said(self) -> dict[str, Any]:
         """It as an object of JSON."""
         names = Closing.__dataclass_fields__
         found = {name: getattr(self, name) for name in names}
+        if self.files is None:
+            del found["files"]
         return {n: list(value) if isinstance(value, tuple) else value for n, value in found.items()}
 
 
@@ -97,6 +107,10 @@ class Evidence:
     def hash(self) -> str:
         """The SHA-256 over all of it."""
         return hash_of(self._content)
+
+    def with_files(self, files: Mapping[str, str]) -> Evidence:
+        """Return it with the digests of what is written beside it."""
+        return replace(self, closing=replace(self.closing, files=files))
 
     @property
     def text(self) -> str:
@@ -165,7 +179,7 @@ def _review(said: object) -> Review:
 
 def _closing(said: object) -> Closing:
     names = Closing.__dataclass_fields__
-    if not isinstance(said, dict) or said.keys() != names.keys():
+    if not isinstance(said, dict) or said.keys() | {"files"} != names.keys():
         raise BrokenChainError(f"The closing does not have the fields {', '.join(names)}")
     texts = ("at", "by", "acknowledged_by", "script", "previous")
     lists = ("effect", "by_hand")
@@ -180,8 +194,26 @@ def _closing(said: object) -> Closing:
     )
     if not is_sound:
         raise BrokenChainError("A field of the closing is of another type")
+    if "files" in said:
+        _check_digests(said["files"], said["script"])
     fields: dict[str, Any] = {**said, **{name: tuple(said[name]) for name in lists}}
     return Closing(**fields)
+
+
+def _check_digests(files: object, script: str) -> None:
+    if (
+        not isinstance(files, dict)
+        or files.keys() != set(FILES)
+        or not all(isinstance(each, str) for each in files.values())
+    ):
+        raise BrokenChainError(f"The closing has no digests of {', '.join(FILES)}")
+    if files[SCRIPT] != digest_of(script):
+        raise BrokenChainError(f"The digest of {SCRIPT} is not that of the script")
+
+
+def digest_of(text: str) -> str:
+    """Return the SHA-256 of a text as it is written to a file."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _first_difference(expected: str, found: str) -> str:

@@ -34,7 +34,7 @@ from aclkit.audit.review.decisions import (
     read_decision,
 )
 from aclkit.audit.review.document import Review, read_review
-from aclkit.audit.review.evidence import Evidence, check_evidence
+from aclkit.audit.review.evidence import EVIDENCE_PAGE, SCRIPT, Evidence, check_evidence
 from aclkit.errors import AclkitError, DataError, SurroundingsError, UsageError
 from aclkit.model.phrases import few
 from aclkit.runtime.atomic_file import write_atomically
@@ -48,8 +48,6 @@ from aclkit.runtime.uri import is_uri
 REVIEW: Final = "review.json"
 DECISIONS: Final = "decisions.jsonl"
 EVIDENCE: Final = "evidence.json"
-EVIDENCE_PAGE: Final = "evidence.html"
-SCRIPT: Final = "removals.sh"
 _SEAL: Final = "seal"
 _LOCK: Final = ".lock"
 _NEW: Final = ".new-"

@@ -32,8 +32,21 @@ GRANT: Final = "grant"
 SUPER_USER: Final = "super-user"
 DEFAULT: Final = "default"
 
+ID_MARK: Final = "i"
+"""An id begins with it, so that no spreadsheet takes it for a number or a day, as ``1e5`` is one.
+Reviews of older versions have ids without it."""
+
 _ID_DIGITS: Final = 16
 _ANY_HOST: Final = "*"
+
+
+def key_of(item_id: str) -> str:
+    """Return an id as all versions have it: without the mark.
+
+    >>> key_of("i12ab"), key_of("12ab")
+    ('12ab', '12ab')
+    """
+    return item_id.removeprefix(ID_MARK)
 
 
 class AlsoBy(NamedTuple):
@@ -57,6 +70,7 @@ class Item:
         limited_by: the DENYs that override it in part.
         uncertain: operations of which the search limit left open whether anything is allowed.
         also: other items that grant some of it as well.
+        mark: what its id begins with; empty in reviews of older versions.
     """
 
     kind: str
@@ -70,11 +84,17 @@ class Item:
     limited_by: tuple[Acl, ...] = ()
     uncertain: tuple[str, ...] = ()
     also: tuple[AlsoBy, ...] = ()
+    mark: str = ID_MARK
 
     @cached_property
-    def item_id(self) -> str:
+    def key(self) -> str:
         """The same in every run: a hash of who, from where, what, and on which names."""
         return hash_of([*self.identity, ALLOWED])[:_ID_DIGITS]
+
+    @property
+    def item_id(self) -> str:
+        """The key as this review writes it."""
+        return f"{self.mark}{self.key}"
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -131,13 +151,18 @@ class Derived(NamedTuple):
     idle: tuple[Acl, ...]
 
 
-def derive_items(rules: Rules, budget: Budget | None = None) -> Derived:
+def derive_items(rules: Rules, budget: Budget | None = None, mark: str = ID_MARK) -> Derived:
     """Return all accesses that ACLs and settings of the brokers allow.
 
     The search limit of a proof that ends leaves an operation ``uncertain``; it stays in the item.
+
+    Args:
+        rules: what decides.
+        budget: the search limit.
+        mark: what ids begin with; see ``Item``.
     """
-    deriver = _Deriver(rules, budget or Budget())
-    items = [*_of_settings(rules), *deriver.items()]
+    deriver = _Deriver(rules, budget or Budget(), mark)
+    items = [*_of_settings(rules, mark), *deriver.items()]
     by_acl = {acl.acl_id: item for item in items for acl in item.acls}
     supers = {item.principal: item for item in items if item.kind == SUPER_USER}
     told = [replace(item, also=tuple(deriver.also(item, by_acl, supers))) for item in items]
@@ -153,18 +178,18 @@ def _order(item: Item) -> tuple[object, ...]:
     return item.principal, item.kind == GRANT, power, *pattern, item.host
 
 
-def _of_settings(rules: Rules) -> Iterator[Item]:
+def _of_settings(rules: Rules, mark: str) -> Iterator[Item]:
     for name in sorted(rules.settings.super_users):
-        yield Item(kind=SUPER_USER, principal=name)
+        yield Item(kind=SUPER_USER, principal=name, mark=mark)
     if rules.settings.allow_everyone:
-        yield Item(kind=DEFAULT, principal=WILDCARD_PRINCIPAL)
+        yield Item(kind=DEFAULT, principal=WILDCARD_PRINCIPAL, mark=mark)
 
 
 class _Deriver:
     """Tells what ALLOWs grant where DENYs override some of it."""
 
-    def __init__(self, rules: Rules, budget: Budget) -> None:
-        self._semantics = rules.semantics
+    def __init__(self, rules: Rules, budget: Budget, mark: str) -> None:
+        self._semantics, self._mark = rules.semantics, mark
         living = [row for row in rows_of(rules.acls, rules.semantics) if self._can_match(row)]
         self._rows = {row.acl.acl_id: row for row in living}
         self._others = OverlapIndex(living, rules.semantics, budget)
@@ -216,6 +241,7 @@ class _Deriver:
             acls=tuple(own),
             limited_by=tuple(sorted(denies, key=lambda acl: acl.acl_id)),
             uncertain=_in_order(open_ones, first.resource_type),
+            mark=self._mark,
         )
 
     def also(

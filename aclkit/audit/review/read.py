@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from aclkit.audit.review.attributes import OwnerRow, attributes_of
-from aclkit.audit.review.carry import IsValid, carry_over, signed_off
+from aclkit.audit.review.carry import Earlier, IsValid, carry_over, signed_off
 from aclkit.audit.review.document import About, Pins, Review, content_of
 from aclkit.audit.review.evidence import Evidence
+from aclkit.audit.review.growth import Moment
 from aclkit.audit.review.items import DEFAULT, GRANT, Item, derive_items
 from aclkit.audit.review.known_of_acls import AclUse, end_words, use_words
 from aclkit.errors import DataError, UsageError
-from aclkit.model.acl import ANY_OTHER
+from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
@@ -43,6 +44,7 @@ class Asked:
         owners: rows of the owners' file.
         template: see ``Review``, and so on.
         earlier: the review that it goes on from.
+        earlier_acls: all ACLs in force at its offset; None where they are not known.
         is_valid: which of its sign-offs still hold.
     """
 
@@ -54,6 +56,7 @@ class Asked:
     frequency_days: int | None = None
     risk_analysis: str = ""
     earlier: Evidence | None = None
+    earlier_acls: tuple[Acl, ...] | None = None
     is_valid: IsValid = field(default=lambda *_: True)
 
 
@@ -90,7 +93,9 @@ def new_review(
     }
     since: tuple[str, ...] = ()
     if asked.earlier is not None:
-        about = _with_earlier(derived.items, about, asked.earlier, base, asked.is_valid)
+        now = Moment(semantics=base.semantics, acls=tuple(base.state.acls.values()))
+        earlier = _earlier(asked.earlier, asked.earlier_acls, base)
+        about = carry_over(derived.items, about, now, earlier, asked.is_valid, budget)
         since = (asked.earlier.review.name, asked.earlier.hash)
     return Review(
         name=asked.name,
@@ -115,21 +120,31 @@ def new_review(
     )
 
 
-def _with_earlier(
-    items: Sequence[Item],
-    about: Mapping[str, About],
-    earlier: Evidence,
-    base: Base,
-    is_valid: IsValid,
-) -> dict[str, About]:
-    pins = earlier.review.pins
+def _earlier(earlier: Evidence, acls: tuple[Acl, ...] | None, base: Base) -> Earlier:
+    review, pins = earlier.review, earlier.review.pins
     if pins.cluster_id != base.run.cluster_id:
         raise UsageError(
-            f"The review {earlier.review.name} is about cluster {pins.cluster_id}, not "
+            f"The review {review.name} is about cluster {pins.cluster_id}, not "
             f"{base.run.cluster_id}. Pass another --since."
         )
-    signed = signed_off(earlier.review, earlier.in_force)
-    return carry_over(items, about, earlier.review, signed, is_valid)
+    return Earlier(
+        review=review,
+        signed=signed_off(review, earlier.in_force),
+        then=Moment(semantics=pins.semantics, acls=acls),
+    )
+
+
+def read_acls_of(warehouse: str, review: Review) -> tuple[Acl, ...] | None:
+    """Read all ACLs in force at a review's offset; None where the warehouse does not know them.
+
+    A warehouse that does not know those of the review itself has another past.
+    """
+    try:
+        then = read_moment(warehouse, review.pins.cluster_id, review.pins.log_offset)
+    except UsageError:
+        return None
+    own = {acl for item in review.items for acl in (*item.acls, *item.limited_by)}
+    return then.acls if own <= set(then.acls) else None
 
 
 def _notes(base: Base, items: Sequence[Item], idle: int) -> Iterator[str]:
@@ -208,7 +223,7 @@ def reproduce(warehouse: str, review: Review, budget: Budget) -> Reproduced:
             f"{error}"
         ) from None
     rules = Rules(acls=then.acls, settings=pins.settings, semantics=pins.semantics)
-    again = content_of(derive_items(rules, budget).items)
+    again = content_of(derive_items(rules, budget, review.mark).items)
     differences = [*_compare(review.content, again)]
     run = next((each for each in runs if each.run_id == pins.run_id), None)
     notes = list(then.notes)

@@ -1,7 +1,8 @@
 """A review ↔ a CSV that owners fill in with a spreadsheet: decision and reason of each item. Pure.
 
-No cell that is written is taken for a formula. A row is read by its item and digest; whatever else
-was changed in it does not count.
+No cell that is written is taken for a formula, and neither id nor digest for a number or a day. A
+row is read by its item and digest, and counts only if its principal, resource and access are those
+of this item: a spreadsheet can sort some columns without the others.
 """
 
 from __future__ import annotations
@@ -14,19 +15,20 @@ from typing import Final
 
 from aclkit.audit.reports.as_spreadsheet import neutral, spreadsheet_cell
 from aclkit.audit.review.answers import note_words
-from aclkit.audit.review.choosing import contradiction, sound_text
+from aclkit.audit.review.choosing import contradiction, other_signature, sound_text
 from aclkit.audit.review.decisions import CHOICES, Decision, Wanted
 from aclkit.audit.review.document import Review
-from aclkit.audit.review.items import Item
+from aclkit.audit.review.items import ID_MARK, Item
 from aclkit.errors import UsageError
 from aclkit.model.phrases import listed
+from aclkit.model.visible import visible
 from aclkit.pipeline.inventory.sheet import separator_of
 
 COLUMNS: Final = (
-    "item", "owner", "principal", "access", "because", "known_names", "usage", "until", "purpose",
-    "class", "note", "decision", "reason", "review", "digest",
+    "item", "owner", "principal", "resource", "access", "because", "known_names", "usage", "until",
+    "purpose", "class", "note", "decision", "reason", "review", "digest",
 )  # fmt: skip
-NEEDED: Final = ("item", "decision", "reason", "digest")
+NEEDED: Final = ("item", "decision", "reason", "digest", "principal", "access")
 DIGEST_LENGTH: Final = 16
 
 
@@ -38,12 +40,17 @@ def write_sheet(
     for item in items:
         about, made = review.about[item.item_id], decisions.get(item.item_id)
         yield _line((
-            item.item_id, about.owner, item.principal, item.access_words,
+            item.item_id, about.owner, *_cells_of(item).values(),
             "; ".join(item.because_words), str(about.today), about.usage, about.until,
             about.purpose, about.account, note_words(about),
             *((made.decision, made.reason) if made else ("", "")),
-            review.name, review.digest[:DIGEST_LENGTH],
+            review.name, f"{ID_MARK}{review.digest[:DIGEST_LENGTH]}",
         ))  # fmt: skip
+
+
+def _cells_of(item: Item) -> dict[str, str]:
+    """Return the cells that say what an item is, by column and in their order."""
+    return {"principal": item.principal, "resource": item.resource, "access": item.access_words}
 
 
 def _line(cells: Iterable[str]) -> str:
@@ -93,7 +100,9 @@ def read_sheet(
     Raises:
         UsageError: it is no such CSV.
     """
-    wanted: dict[str, tuple[int, Wanted]] = {}
+    decided: dict[str, tuple[int, Wanted]] = {}
+    wanted: dict[str, Wanted] = {}
+    unclear: set[str] = set()
     broken: list[str] = []
     undecided = 0
     name = sound_text(by, "a name")
@@ -103,16 +112,35 @@ def read_sheet(
             continue
         try:
             found = _wanted(row, review, name)
-            if (before := wanted.get(found.item)) and before[1] != found:
-                raise UsageError(f"item {found.item} is decided otherwise in line {before[0]}")
-            made = in_force.get(found.item)
-            if made is not None and made.decision != found.decision and not replaces:
-                raise UsageError(contradiction([made]))
-            if made is None or (made.decision, made.reason) != (found.decision, found.reason):
-                wanted.setdefault(found.item, (row.line, found))
+            line, first = decided.setdefault(found.item, (row.line, found))
+            if first != found:
+                unclear.add(found.item)
+                raise UsageError(f"item {found.item} is decided otherwise in line {line}")
+            if _is_new(found, in_force.get(found.item), replaces=replaces):
+                wanted[found.item] = found
         except UsageError as error:
             broken.append(f"{source}, line {row.line}: {error}")
-    return Filled(tuple(each for _, each in wanted.values()), tuple(broken), undecided)
+    sound = tuple(each for item, each in wanted.items() if item not in unclear)
+    return Filled(sound, tuple(broken), undecided)
+
+
+def _is_new(found: Wanted, made: Decision | None, *, replaces: bool) -> bool:
+    """Whether a decision is to be added to the one in force.
+
+    Raises:
+        UsageError: it contradicts that one, or has another person's reason for the same.
+    """
+    if made is None:
+        return True
+    if made.decision != found.decision:
+        if not replaces:
+            raise UsageError(contradiction([made]))
+        return True
+    if made.reason == found.reason:
+        return False
+    if made.by != found.by:
+        raise UsageError(other_signature(made, found))
+    return True
 
 
 def _rows(text: str, source: str) -> Iterator[_Row]:
@@ -136,6 +164,7 @@ def _rows(text: str, source: str) -> Iterator[_Row]:
 def _header(cells: Iterable[str], source: str) -> list[str]:
     names = [cell.strip().lower() for cell in cells]
     missing = [name for name in NEEDED if names.count(name) != 1]
+    missing += [name for name in COLUMNS if names.count(name) > 1 and name not in NEEDED]
     if missing:
         raise UsageError(
             f"{source}, line 1: expected the columns {listed(NEEDED)} once each, as aclkit review "
@@ -147,21 +176,37 @@ def _header(cells: Iterable[str], source: str) -> list[str]:
 def _wanted(row: _Row, review: Review, by: str) -> Wanted:
     cells = {name: value.strip() for name, value in row.cells.items()}
     item, digest = _plain(cells["item"]), _plain(cells["digest"])
-    if digest != review.digest[:DIGEST_LENGTH]:
+    if digest.removeprefix(ID_MARK) != review.digest[:DIGEST_LENGTH]:
         raise UsageError(
             f"the digest {digest!r} is not that of the review {review.name}: the row is of another "
             "review, or was changed"
         )
-    if item not in review.by_id:
+    found = review.find(item)
+    if found is None:
         raise UsageError(f"the review {review.name} has no item {item!r}")
+    for name, text in _cells_of(found).items():
+        if name in cells and cells[name] not in _as_written(text):
+            raise UsageError(_mixed_up(found, name, cells[name], text))
     decision = cells["decision"].lower()
     if decision not in CHOICES:
         raise UsageError(
             f"unknown decision {cells['decision']!r}. Expected {listed(CHOICES, 'or')}"
         )
-    return Wanted(item, decision, sound_text(_plain(cells["reason"]), "a reason"), by)
+    return Wanted(found.item_id, decision, sound_text(_plain(cells["reason"]), "a reason"), by)
 
 
 def _plain(text: str) -> str:
     """Take away the apostrophe that keeps a spreadsheet from running a cell."""
     return text[1:] if text.startswith("'") and neutral(text[1:]) == text else text
+
+
+def _as_written(text: str) -> tuple[str, str]:
+    """Return what a cell may hold: as it is exported, or without the apostrophe in front."""
+    return visible(neutral(text)).strip(), visible(text).strip()
+
+
+def _mixed_up(item: Item, column: str, found: str, expected: str) -> str:
+    return (
+        f"item {item.item_id} has the {column} {expected!r}, but this row has {found!r}. Cells "
+        "were changed, or columns sorted without the column item. Export the sheet again."
+    )

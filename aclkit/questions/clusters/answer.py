@@ -70,16 +70,32 @@ def clusters_sentence(found: ClusterDifference) -> str:
         )
         if who
     ]
+    beside = [*_without_counterpart(found)]
     if counts:
         (who, what), *rest = counts
         who = capitalized(who)
         others = [f"{each.removesuffix(' principals').removesuffix(' principal')} {more_or_less}"
                   for each, more_or_less in rest]  # fmt: skip
         text = ", ".join([f"{who} can do {what} in {second} than in {first}", *others]) + "."
-        return text if found.is_known else f"{text} {_LEFT_OPEN}"
+        beside.insert(0, text)
+    if beside:
+        return " ".join(beside if found.is_known else [*beside, _LEFT_OPEN])
     if not found.is_known:
         return f"No difference was found. {_LEFT_OPEN}"
+    if number := sum(map(len, found.without_counterpart)):
+        names = number_of(number, "known name has", "known names have")
+        were = "was" if number == 1 else "were"
+        return f"No difference was found, but {names} no counterpart and {were} not compared."
     return f"{second} allows the same as {first}. {_scope(found)}"
+
+
+def _without_counterpart(found: ClusterDifference) -> Iterator[str]:
+    """Yield how many principals have access in one cluster that has no counterpart."""
+    first, second = (cluster.label for cluster in found.clusters)
+    for kind, here, there in ((GAINED, second, first), (LOST, first, second)):
+        if number := len(found.without_counterpart_who(kind)):
+            have = number_of(number, "principal has", "principals have")
+            yield f"{have} access in {here} that has no counterpart in {there}."
 
 
 _LEFT_OPEN: Final = "More may differ: the search limit was reached."
@@ -117,6 +133,17 @@ def setting_lines(found: ClusterDifference) -> Iterator[str]:
                 f"{few(users, _FEW)} {'is a super user' if is_one else 'are super users'} in "
                 f"{here.label} only, not in {there.label}."
             )
+    for users, here, there in (
+        (found.left_out_supers[SECOND], other, one),
+        (found.left_out_supers[FIRST], one, other),
+    ):
+        if users:
+            words = "is a super user in" if len(users) == 1 else "are super users in"
+            has = "has" if len(users) == 1 else "have"
+            yield (
+                f"{few(users, _FEW)} {words} {here.label}, and {has} no counterpart in "
+                f"{there.label}."
+            )
     everyone = [cluster.state.settings.allow_everyone for cluster in found.clusters]
     if everyone[0] != everyone[1]:
         yield from (
@@ -147,9 +174,12 @@ def _parts(found: ClusterDifference, most: int | None) -> Iterator[Part]:
         yield Heading("Settings differ", is_sub=True)
         yield Items([Item(line, "~") for line in settings])
     if found.shared:
-        if settings or found.apart:
+        if settings or found.apart or found.left_out:
             yield Heading("Access differs", is_sub=True)
         yield from _lines(found, found.shared, most)
+    if found.left_out:
+        yield Heading("Access without a counterpart", is_sub=True)
+        yield from _lines(found, found.left_out, most)
     if found.apart:
         yield Heading("Topics that only one cluster has", is_sub=True)
         yield from _lines(found, found.apart, most)
@@ -165,12 +195,13 @@ def _lines(
 
 def _item(found: ClusterDifference, line: AccessDifference) -> Item:
     under = [
-        f"{cluster.label}: {_because(cause)}"
+        f"{cluster.label}: {_because(cause) if cause else 'no counterpart'}"
         for cluster, cause in zip(found.clusters, line.causes, strict=True)
     ]
     if line.only_in is not None:
         under.append(f"only {found.clusters[line.only_in].label} has this topic")
-    if (at := found.unknown_in(line)) is not None:
+    at = None if None in line.causes else found.unknown_in(line)
+    if at is not None:
         these = "this principal" if len(line.principals) == 1 else "these principals"
         under.append(f"{found.clusters[at].label} does not know {these}")
     return Item(line_text(line), MARKS[line.kind], under)
@@ -229,19 +260,15 @@ def _only_words(found: ClusterDifference) -> Iterator[str]:
 
 def _rows(found: ClusterDifference) -> Iterator[Row]:
     """Yield a row for each principal and operation of a line."""
-    for at, users in ((SECOND, found.supers[SECOND]), (FIRST, found.supers[FIRST])):
-        for user in users:
+    for at in (SECOND, FIRST):
+        for user in (*found.supers[at], *found.left_out_supers[at]):
             kind = WORDS[GAINED if at == SECOND else LOST]
             second = at == SECOND
             causes = (None if second else "ALLOWED", None, "ALLOWED" if second else None, None)
             yield (kind, user, "ANY", None, "every name", "any host", None, *causes, None)
-    for line in (*found.shared, *found.apart):
+    for line in (*found.shared, *found.left_out, *found.apart):
         only_in = None if line.only_in is None else found.clusters[line.only_in].label
-        decided = tuple(
-            text
-            for cause in line.causes
-            for text in (cause.decision, None if cause.acl is None else str(cause.acl))
-        )
+        decided = tuple(text for cause in line.causes for text in _cause_texts(cause))
         for who in line.principals:
             for operation in line.operations:
                 yield (
@@ -250,13 +277,19 @@ def _rows(found: ClusterDifference) -> Iterator[Row]:
                 )
 
 
+def _cause_texts(cause: Cause | None) -> tuple[str | None, str | None]:
+    if cause is None:
+        return None, None
+    return cause.decision, None if cause.acl is None else str(cause.acl)
+
+
 def _members(found: ClusterDifference, as_of: Sequence[AsOf]) -> Members:
     """Yield the members of one object of JSON."""
     yield "verdict", clusters_sentence(found)
     yield "clusters", [cluster.label for cluster in found.clusters]
     yield "states", list(map(str, as_of))
-    yield "more", len(found.who(GAINED))
-    yield "less", len(found.who(LOST))
+    for name, kind in (("more", GAINED), ("less", LOST)):
+        yield name, len(found.who(kind)) + len(found.without_counterpart_who(kind))
     yield "settings", list(setting_lines(found))
     yield "differences", (dict(zip(COLUMNS, row, strict=True)) for row in _rows(found))
     only = found.only_topics or ((), ())
@@ -269,5 +302,6 @@ def _members(found: ClusterDifference, as_of: Sequence[AsOf]) -> Members:
             ],
         )
     yield "is_known", found.is_known
-    yield "proven_for_every_name", found.is_known and not found.is_partial
+    is_whole = not any(found.without_counterpart) and not found.left_out
+    yield "proven_for_every_name", found.is_known and is_whole and not found.is_partial
     yield "notes", list(dict.fromkeys(_notes(found)))

@@ -1,15 +1,15 @@
 """Two clusters and rules for names → the decisions that differ, with the ACLs of both. Pure.
 
 Everything is compared under the names of the second cluster. What decides for names without a
-counterpart is made equal: a DENY in both. A principal that is a super user of one cluster alone is
-reported as such, and is one of both for the comparison: it could do everything in one of them.
+counterpart is made equal, a DENY in both; ``left_out.py`` finds their access. A principal that is
+a super user of one cluster alone is reported as such, and is one of both for the comparison: it
+could do everything in one of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
 
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl, Request
 from aclkit.model.groups import grouped
@@ -24,6 +24,7 @@ from aclkit.questions.clusters.difference import (
     ClusterDifference,
     topic_images,
 )
+from aclkit.questions.clusters.left_out import MOST_REGIONS, find_left_out
 from aclkit.questions.clusters.mapped_acls import FIRST, SECOND, AclMapper, Known, MappedAcls, Maps
 from aclkit.questions.preview.access_change import DecisionChange
 from aclkit.questions.preview.compare import compare as compare_known
@@ -37,9 +38,6 @@ from aclkit.rules.names.question import Budget
 from aclkit.rules.names.region import openings, parties
 from aclkit.rules.names.rows import is_plain
 from aclkit.rules.patterns.match import LITERAL, PREFIXED
-
-MOST_REGIONS: Final = 200
-"""For this many questions the names are listed; the others are shown by an example."""
 
 
 def compare_clusters(
@@ -61,6 +59,7 @@ def compare_clusters(
     asked = _asked(clusters, maps)
     mapped = [_mapped(cluster, at, maps, asked) for at, cluster in enumerate(clusters)]
     supers = [_supers(cluster, at, maps) for at, cluster in enumerate(clusters)]
+    left_out = find_left_out(clusters, [each.left_out for each in mapped], budget)
     inexact = (*mapped[0].inexact, *mapped[1].inexact)
     is_partial = bool(inexact) or _has_gaps(clusters, maps)
     shut = () if is_partial else _shut(maps)
@@ -80,6 +79,12 @@ def compare_clusters(
         budget=budget,
         inexact=inexact,
         supers=(tuple(sorted(supers[0] - supers[1])), tuple(sorted(supers[1] - supers[0]))),
+        left_out=left_out.lines,
+        left_out_supers=(
+            _left_out_supers(first, FIRST, maps),
+            _left_out_supers(second, SECOND, maps),
+        ),
+        is_left_out_known=left_out.is_known,
     )
 
 
@@ -134,6 +139,11 @@ def _mapped(cluster: Cluster, side: int, maps: Maps, asked: Asked) -> MappedAcls
 def _supers(cluster: Cluster, side: int, maps: Maps) -> frozenset[str]:
     images = (maps.principal(name, side) for name in cluster.state.settings.super_users)
     return frozenset(image for image in images if image is not None)
+
+
+def _left_out_supers(cluster: Cluster, side: int, maps: Maps) -> tuple[str, ...]:
+    names = cluster.state.settings.super_users
+    return tuple(sorted(name for name in names if maps.principal(name, side) is None))
 
 
 def _change(

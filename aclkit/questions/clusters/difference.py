@@ -62,7 +62,8 @@ class AccessDifference(NamedTuple):
         names: on which names, in words.
         hosts: from where, in words.
         example: one such request, under the names of the second cluster.
-        causes: what decides it in the first and in the second cluster.
+        causes: what decides it in the first and in the second cluster; None where the request has
+            no counterpart.
         only_in: the cluster in which alone the topic exists; None if that is not so.
     """
 
@@ -73,7 +74,7 @@ class AccessDifference(NamedTuple):
     names: str
     hosts: str
     example: Request
-    causes: tuple[Cause, Cause]
+    causes: tuple[Cause | None, Cause | None]
     only_in: int | None = None
 
 
@@ -89,6 +90,10 @@ class ClusterDifference:
         budget: how much of the search limit it took.
         inexact: ACLs of either cluster because of which only known names were compared.
         supers: the super users of one cluster alone, by cluster.
+        left_out: access that has no counterpart, because the principal or the names have none; a
+            line has the names of the cluster that allows it.
+        left_out_supers: the super users of each cluster that have no counterpart.
+        is_left_out_known: ``left_out`` is all of it.
     """
 
     clusters: tuple[Cluster, Cluster]
@@ -98,6 +103,9 @@ class ClusterDifference:
     budget: Budget
     inexact: tuple[Acl, ...]
     supers: tuple[tuple[str, ...], tuple[str, ...]]
+    left_out: tuple[AccessDifference, ...] = ()
+    left_out_supers: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    is_left_out_known: bool = True
 
     @property
     def shared(self) -> tuple[AccessDifference, ...]:
@@ -120,9 +128,15 @@ class ClusterDifference:
         lines = (each for line in self.shared for each in line.principals)
         return frozenset(chain((e.name for e in lines if e.is_single), *self.supers))
 
+    def without_counterpart_who(self, kind: str) -> set[str]:
+        """Return the principals, by a name each, whose access in one cluster has no counterpart."""
+        lines = (line for line in self.left_out if line.kind == kind)
+        named = {each.name for line in lines for each in line.principals}
+        return named | set(self.left_out_supers[SECOND if kind == GAINED else FIRST])
+
     def has(self, kind: str) -> bool:
-        """Whether access differs so, names of one cluster alone aside."""
-        return bool(self.who(kind))
+        """Whether access differs so, or has no counterpart; topics of one cluster alone aside."""
+        return bool(self.who(kind) or self.without_counterpart_who(kind))
 
     @property
     def is_partial(self) -> bool:
@@ -132,7 +146,7 @@ class ClusterDifference:
     @property
     def is_known(self) -> bool:
         """Whether nothing was left open by the search limit."""
-        return self.difference is None or self.difference.is_known
+        return self.is_left_out_known and (self.difference is None or self.difference.is_known)
 
     @cached_property
     def only_topics(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:

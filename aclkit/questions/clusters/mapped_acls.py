@@ -101,11 +101,13 @@ class MappedAcls:
         acls: by their ids, which are made of their fields.
         originals: the ACL of the cluster that each of them stands for.
         inexact: ACLs of the cluster that hold for known names only.
+        left_out: ALLOWs of the cluster for principals, or on resources, without a counterpart.
     """
 
     acls: Mapping[str, Acl]
     originals: Mapping[str, Acl]
     inexact: tuple[Acl, ...]
+    left_out: tuple[Acl, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +125,11 @@ class AclMapper:
         found: dict[str, Acl] = {}
         originals: dict[str, Acl] = {}
         inexact: list[Acl] = []
+        left_out: list[Acl] = []
         for acl in acls:
             patterns, principals = self._patterns(acl), self._principals(acl)
+            if acl.is_allow and (patterns == [] or principals == [NOBODY]):
+                left_out.append(acl)
             if patterns is None or principals is None:
                 inexact.append(acl)
             for kind, name in self._known_patterns(acl) if patterns is None else patterns:
@@ -133,7 +138,9 @@ class AclMapper:
                     image = replace(image, acl_id=repr(image.binding))
                     found[image.acl_id] = image
                     originals.setdefault(image.acl_id, acl)
-        return MappedAcls(acls=found, originals=originals, inexact=tuple(inexact))
+        return MappedAcls(
+            acls=found, originals=originals, inexact=tuple(inexact), left_out=tuple(left_out)
+        )
 
     def _patterns(self, acl: Acl) -> list[tuple[str, str]] | None:
         """Return the patterns that an ACL's pattern becomes; None where patterns cannot do it."""

@@ -21,6 +21,8 @@ from aclkit.audit.findings.leases import (
 )
 from aclkit.errors import UsageError
 from aclkit.kafka.desired.model import DesiredAcl, Place
+from aclkit.model.acl import BINDING
+from aclkit.questions.query.acl_ends import AclEnd
 from tests.factories import acl
 
 NOW = datetime(2026, 11, 27, tzinfo=UTC)
@@ -36,6 +38,30 @@ def kinds(found):
 
 
 ACL = acl("orders", principal="User:temp", acl_id="a1")
+
+
+@pytest.mark.parametrize("permission", ["DENY", "UNKNOWN(7)"])
+def test_an_end_is_never_that_of_a_deny(permission):
+    deny = acl("secret", principal="User:temp", permission_type=permission, acl_id="d1")
+    of_principal, of_all = lease(NOW - DAY, principal="User:temp"), Lease(
+        fields=dict(zip(BINDING, deny.binding, strict=True)), until=NOW - DAY, place="users.yaml"
+    )  # fmt: skip
+    assert list(find_ends([deny], [of_principal, of_all], NOW)) == []
+    assert first_ends([deny, ACL], [of_principal, of_all]) == {"a1": of_principal}
+    known = AclEnd(until=NOW - DAY, place="users.yaml", owner=None, reason=None)
+    assert Leases().with_known([deny], {"d1": known}).ends_of([deny]) == {}
+
+
+def test_a_lease_that_fits_a_deny_alone_fits_no_acl():
+    deny = acl("secret", principal="User:temp", permission_type="DENY")
+    (found,) = find_ends([deny], [lease(NOW + DAY, principal="User:temp")], NOW)
+    assert found.finding == LEASE_WITHOUT_ACL.id
+
+
+def test_a_lease_of_a_deny_is_refused():
+    text = '[[lease]]\nprincipal = "User:a"\nuntil = 2026-12-31\npermission_type = "DENY"\n'
+    with pytest.raises(UsageError, match="permission_type: expected ALLOW, found 'DENY'"):
+        parse_leases(text, "leases.toml")
 
 
 @pytest.mark.parametrize(

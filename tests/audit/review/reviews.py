@@ -27,11 +27,11 @@ def items_of(acls=ACLS, settings=SETTINGS, semantics=KAFKA):
     return derive_items(Rules(acls=tuple(acls), settings=settings, semantics=semantics)).items
 
 
-def review_of(acls=ACLS, *, settings=SETTINGS, about=None, **fields):
-    items = items_of(acls, settings)
+def review_of(acls=ACLS, *, settings=SETTINGS, semantics=KAFKA, about=None, **fields):
+    items = items_of(acls, settings, semantics)
     pins = Pins(
         cluster_id="c", log_offset=100, run_id="r1", run_number=1, as_of=AT, settings=settings,
-        semantics=KAFKA,
+        semantics=semantics,
     )  # fmt: skip
     known = attributes_of(items, ()) if about is None else about
     said = {"name": "q1", "started_at": AT, "started_by": "ana", **fields}

@@ -1,4 +1,4 @@
-"""Owners, what is carried over, the template, and what a removal says."""
+"""Owners, choices, the template, and what is known of an item."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from hypothesis import given
 
 from aclkit.audit.review.attributes import attributes_of, read_rows
-from aclkit.audit.review.carry import carry_over, is_same_access, signed_off
 from aclkit.audit.review.choosing import item_of, items_matching, wanted_of
 from aclkit.audit.review.decisions import KEEP, REMOVE, in_force
 from aclkit.audit.review.document import About, SignedOff
@@ -20,7 +18,6 @@ from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.query.acl_ends import AclEnd
 from tests.audit.review.reviews import ACLS, ADMIN, decided, items_of, one, review_of
 from tests.factories import acl
-from tests.strategies import acl_sets
 
 OWNERS = (
     {"principal": "User:*", "resource": None, "owner": "platform", "class": "system"},
@@ -65,75 +62,11 @@ def test_a_row_that_says_nothing_is_refused(row, says):
         owners(row)
 
 
-def carried(items, earlier, decisions, *, is_valid=True):
-    signed = signed_off(earlier, in_force(decisions))
-    about = attributes_of(items, ())
-    return carry_over(items, about, earlier, signed, lambda *_: is_valid)
-
-
-def test_what_was_kept_and_did_not_change_is_carried_over_with_who_and_when():
-    review = review_of()
-    found = carried(review.items, review, decided(review))
-    assert {about.carried.by for about in found.values()} == {"bob"}
-    again = review_of(about=found, name="q2")
-    assert again.asked == ()
-    # The next one after that still names the day on which it was decided.
-    third = carried(review.items, again, [])
-    assert {about.carried.review for about in third.values()} == {"q1"}
-
-
-def test_what_was_to_be_removed_and_is_still_there_is_asked_again():
-    review = review_of()
-    found = carried(review.items, review, decided(review, REMOVE))
-    assert all(about.carried is None for about in found.values())
-    assert {about.again.reason for about in found.values()} == {"needed"}
-
-
-def test_what_was_not_signed_off_or_not_lately_is_asked_again():
-    review = review_of()
-    for found in (
-        carried(review.items, review, []),
-        carried(review.items, review, decided(review), is_valid=False),
-    ):
-        assert all(about.carried is None and about.again is None for about in found.values())
-
-
-READ = acl("t", acl_id="read")
-DENIED = acl("t", operation="DESCRIBE", host="10.0.0.1", acl_id="deny", permission_type="DENY")
-
-
-@pytest.mark.parametrize(
-    ("then", "now", "is_same"),
-    [
-        ([READ], [READ], True),
-        ([READ], [replace(READ, acl_id="again")], False),
-        ([READ], [READ, replace(READ, acl_id="more")], False),
-        ([READ, replace(READ, acl_id="more")], [READ], True),
-        ([READ], [READ, DENIED], True),
-        ([READ, DENIED], [READ], False),
-    ],
-    ids=["same", "made anew", "one more", "one less", "a DENY more", "a DENY less"],
-)
-def test_a_sign_off_holds_while_nothing_more_is_granted(then, now, is_same):
-    before, after = (items_of(acls, BrokerSettings())[0] for acls in (then, now))
-    assert before.identity == after.identity
-    assert is_same_access(after, before) is is_same
-
-
-@given(acl_sets(6), acl_sets(6))
-def test_only_items_that_were_decided_with_the_same_acls_are_carried_over(then, now):
-    earlier = review_of(then)
-    items = items_of(now)
-    found = carried(items, earlier, decided(earlier))
-    for item in items:
-        if found[item.item_id].carried is not None:
-            assert set(item.acls) <= set(earlier.by_id[item.item_id].acls)
-
-
 def test_an_item_is_named_by_the_beginning_of_its_id():
     review = review_of()
     item = review.items[0]
     assert item_of(review, item.item_id[:6]) == item
+    assert item_of(review, item.key[:6]) == item
     for text in (item.item_id[:3], "", "zzzzzz"):
         with pytest.raises(UsageError, match="has no item"):
             item_of(review, text)

@@ -78,6 +78,10 @@ def test_no_cell_is_a_formula_and_a_reason_comes_back_as_it_was():
         ({"decision": "keep", "reason": " "}, "Every decision needs a reason"),
         ({"decision": "keep", "reason": "x", "item": "f" * 16}, "has no item"),
         ({"decision": "keep", "reason": "x", "digest": "0" * 16}, "is not that of the review q1"),
+        ({"decision": "keep", "reason": "x", "principal": "User:hr"}, "has the principal"),
+        ({"decision": "keep", "reason": "x", "principal": ""}, "has the principal"),
+        ({"decision": "keep", "reason": "x", "access": "READ on topic x"}, "has the access"),
+        ({"decision": "keep", "reason": "x", "resource": "topic:x"}, "has the resource"),
     ],
 )
 def test_a_broken_row_is_told_with_its_line_and_the_others_are_read(change, says):
@@ -90,13 +94,50 @@ def test_a_broken_row_is_told_with_its_line_and_the_others_are_read(change, says
     assert says in broken
 
 
-def test_an_item_that_a_file_decides_twice_is_broken_unless_both_are_the_same():
+@pytest.mark.parametrize("replaces", [True, False])
+@pytest.mark.parametrize("made", [(), decided(REVIEW, reason="x")], ids=["open", "kept before"])
+@pytest.mark.parametrize("change", [{"decision": "remove"}, {"reason": "y"}])
+def test_an_item_that_a_file_decides_twice_is_broken_and_neither_counts(change, made, replaces):
     rows = sheet(**{FIRST.item_id: ("keep", "x")})
-    again = dict(rows[0], decision="remove")
-    found = read([rows[0], again])
+    found = read([rows[0], {**rows[0], **change}, rows[0]], made, replaces=replaces)
     assert "is decided otherwise in line 2" in found.broken[0]
-    assert read([rows[0], rows[0]]).broken == ()
-    assert len(read([rows[0], rows[0]]).wanted) == 1
+    assert found.wanted == ()
+
+
+def test_a_row_that_is_there_twice_decides_once():
+    rows = sheet(**{FIRST.item_id: ("keep", "x")})
+    found = read([rows[0], rows[0]])
+    assert (len(found.wanted), found.broken) == (1, ())
+
+
+@pytest.mark.parametrize("replaces", [True, False])
+def test_another_reason_replaces_no_signature_of_someone_else(replaces):
+    rows, made = sheet(**{FIRST.item_id: ("keep", "mine")}), decided(REVIEW, by="ana")
+    found = read(rows, made, replaces=replaces)
+    assert found.wanted == ()
+    assert "A reason of bob does not replace it" in found.broken[0]
+    assert read(sheet(**{FIRST.item_id: ("keep", "needed")}), made).broken == ()
+    (own,) = read(rows, decided(REVIEW)).wanted
+    assert (own.by, own.reason) == ("bob", "mine")
+
+
+def test_columns_that_are_sorted_without_the_others_are_refused():
+    rows = sheet()
+    cells = ("owner", "principal", "resource", "access", "because")
+    for row, other in zip(rows, [dict(row) for row in reversed(rows)], strict=True):
+        row |= {name: other[name] for name in cells} | {"decision": "keep", "reason": "x"}
+    found = read(rows)
+    middle = len(rows) % 2
+    assert (len(found.broken), len(found.wanted)) == (len(rows) - middle, middle)
+
+
+def test_ids_and_digests_are_no_numbers_or_days_and_those_of_older_sheets_are_known():
+    rows = sheet(**{FIRST.item_id: ("keep", "x")})
+    assert all(row[name].startswith("i") for row in rows for name in ("item", "digest"))
+    older = [{**row, "item": row["item"][1:], "digest": row["digest"][1:]} for row in rows]
+    columns = [name for name in COLUMNS if name != "resource"]
+    text = text_of([{name: row[name] for name in columns} for row in older], columns=columns)
+    assert [w.item for w in read(text).wanted] == [FIRST.item_id]
 
 
 def test_a_row_contradicts_a_decision_only_if_that_is_asked_for():
@@ -111,7 +152,8 @@ def test_a_row_contradicts_a_decision_only_if_that_is_asked_for():
         ("", "the file is empty"),
         ("item,decision,reason\n", "line 1: expected the columns .* repeated: digest"),
         ("item,item,decision,reason,digest\n", "repeated: item"),
-        ('item,decision,reason,digest\n"a', "not valid CSV"),
+        (f"{','.join(COLUMNS)},resource\n", "repeated: resource"),
+        ('item,decision,reason,digest,principal,access\n"a', "not valid CSV"),
     ],
 )
 def test_what_is_no_sheet_is_refused(text, says):
