@@ -18,6 +18,7 @@ from aclkit.model.operation import IMPLIED_BY_ALLOW
 from aclkit.model.phrases import capitalized
 from aclkit.model.semantics import BrokerSettings
 from aclkit.model.unknown_settings import caveats_on_denial
+from aclkit.questions.query.as_member import caveats_on_members
 from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.by_prefix import NEEDED as BY_PREFIX
 from aclkit.questions.query.by_prefix import Reach, who_can_prefix
@@ -172,7 +173,8 @@ def _check(where: Where, principal: str, need: Need, host: str | None) -> Checke
     if checked.decision != ALLOWED and why.ruling.acl is None:
         roles = caveats_on_roles([principal], why.run.cluster_id)
         checked = replace(checked, notes=(*checked.notes, *roles))
-    return checked
+    members = caveats_on_members(why.case, why.ruling)
+    return replace(checked, notes=(*checked.notes, *members))
 
 
 def checked_of(need: Need, why: Why) -> Checked:

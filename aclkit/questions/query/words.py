@@ -18,6 +18,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.phrases import listed
 from aclkit.model.resource import CLUSTER_NAME, Resource
 from aclkit.model.unknown_settings import caveats_on_denial
+from aclkit.questions.query.as_member import caveats_on_members
 from aclkit.questions.query.as_of import note_on_hole, note_on_settings
 from aclkit.questions.query.history import (
     ADDED,
@@ -149,6 +150,7 @@ def why_caveats(why: Why) -> Iterator[str]:
         )
         if why.ruling.acl is None:
             yield from caveats_on_roles([why.request.principal], why.run.cluster_id)
+    yield from caveats_on_members(why.case, why.ruling)
 
 
 def why_notes(why: Why) -> Iterator[str]:
