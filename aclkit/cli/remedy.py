@@ -30,6 +30,7 @@ from aclkit.kafka.acls.script import Stage, render_stages
 from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.model.phrases import number_of
+from aclkit.model.redpanda import MEMBERS_UNKNOWN, has_unknown_members
 from aclkit.questions.narrow.propose import own_principals, propose_narrow
 from aclkit.questions.narrow.read import ACCESS_DAY, LogOptions, read_asked
 from aclkit.questions.preview.preview import preview
@@ -230,7 +231,10 @@ class _Found:
         acls = self.base.state.acls
         people = [each for each in self.advice if isinstance(each, ForPerson) and each.holds]
         accepted = (acls[name] for each in self.accepted for name in each.acl_ids if name in acls)
+        read = self.base.semantics
+        others = (acl for acl in acls.values() if has_unknown_members(acl.principal, read))
         return {
+            **dict.fromkeys((acl.binding for acl in others), MEMBERS_UNKNOWN),
             **{
                 acl.binding: f"{each.kind} is about it too. {each.why}"
                 for each in people

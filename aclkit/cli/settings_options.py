@@ -11,7 +11,16 @@ import click
 from aclkit.cli.options import Text, option, together
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import MAPPING_RULES, GivenSettings
-from aclkit.model.semantics import AUTO, OFF, ON, PRESETS, AskedReading, Semantics
+from aclkit.model.semantics import (
+    AUTO,
+    OFF,
+    ON,
+    OWN,
+    PRESETS,
+    REDPANDA,
+    AskedReading,
+    Semantics,
+)
 from aclkit.model.super_users import given_super_users
 
 if TYPE_CHECKING:
@@ -85,6 +94,12 @@ settings_options = together(
         help="Read a host such as 10.0.0.0/8 as a range of addresses, as Kafka does from 4.4 on. "
         "auto (the default) follows the newest broker of the log or the live cluster; if none is "
         "known, a range ends with exit code 3.",
+    ),
+    option(
+        "--authorizer",
+        type=click.Choice([OWN, REDPANDA]),
+        help="Whose authorizer decides. By default Redpanda's if rpk listed the ACLs or one names "
+        "a RedpandaRole, else Kafka's own.",
     ),
 )
 

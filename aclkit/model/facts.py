@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-FACT, RANGE, REJECT, FAILURE = "fact", "range", "reject", "failure"
+FACT, RANGE, REJECT, FAILURE, NOTE = "fact", "range", "reject", "failure", "note"
 """Kinds of source row. A failure names, in ``fact`` and ``reason``, the aclkit error with which a
 whole source could not be read; it is raised again where the rows are collected."""
 
@@ -82,6 +82,8 @@ class SourceRow:
 
     A **reject** has ``reason`` and ``position`` (byte or 1-based line), ``log_offset`` where it
     is known, ``raw`` (never a credential) and ``digest`` (sha-256 of the row's bytes).
+
+    A **note** tells of a listing whose it is (``fact``), and in ``reason`` what was left out of it.
     """
 
     kind: str

@@ -61,7 +61,7 @@ REFUSED_ACCESS: Final = Kind(
     meaning=(
         "Brokers refuse the client this access again and again, and the ACLs still do not allow "
         "it. The client may be configured wrongly, lack an ACL, or probe. aclkit usage finds such "
-        "accesses; lines of listings do not count."
+        "accesses; lines that only leave something out of an answer do not count."
     ),
     fix=(
         "aclkit denials shows since when, whether an ACL once allowed it, and the smallest ACL "

@@ -11,6 +11,8 @@ from aclkit.errors import UsageError
 from aclkit.model.symbol import PRINCIPALS, is_symbol
 
 MOST_SPECIFIC: Final = "most-specific"
+OWN, REDPANDA = "kafka", "redpanda"
+"""Whose authorizer decides: Kafka's own, or Redpanda's."""
 BROKER: Final = "broker"
 
 
@@ -27,6 +29,8 @@ class Semantics:
             (seen up to 4.3.1; the source of 4.4.0 is the same).
         cidr_hosts: an ACL's host such as ``10.0.0.0/8`` is a range of addresses, as in Kafka from
             4.4 on (KIP-1276); otherwise it is compared as text.
+        authorizer: whose it is that decides, ``OWN`` or ``REDPANDA``. With Redpanda's the members
+            of roles and groups are unknown, see ``model.redpanda``.
     """
 
     glob_patterns: bool = True
@@ -34,12 +38,15 @@ class Semantics:
     deciding_acl: str = MOST_SPECIFIC
     wildcard_defect: bool = False
     cidr_hosts: bool = False
+    authorizer: str = OWN
 
     def said(self) -> dict[str, Any]:
-        """Return the settings by name; ``cidr_hosts`` only where it is on, for files as of old."""
+        """Return the settings by name; newer ones only where they are set, for files as of old."""
         said = asdict(self)
         if not self.cidr_hosts:
             del said["cidr_hosts"]
+        if self.authorizer == OWN:
+            del said["authorizer"]
         return said
 
 
@@ -85,10 +92,15 @@ class AskedReading:
 def other_reading(semantics: Semantics) -> Semantics:
     """Return the preset's reading that these settings are furthest from.
 
-    Which ACL is named, and whether ranges decide, stays.
+    Which ACL is named, whether ranges decide, and whose authorizer it is, stays.
     """
     preset = KAFKA if semantics.glob_patterns or semantics.identity_globs else KIP_1042
-    return replace(preset, deciding_acl=semantics.deciding_acl, cidr_hosts=semantics.cidr_hosts)
+    return replace(
+        preset,
+        deciding_acl=semantics.deciding_acl,
+        cidr_hosts=semantics.cidr_hosts,
+        authorizer=semantics.authorizer,
+    )
 
 
 RANGES_SINCE: Final = (4, 4)
@@ -124,7 +136,7 @@ def read_as(text: str, base: Semantics) -> Semantics:
 
 def _read_word(word: str, base: Semantics) -> Semantics:
     if word in PRESETS:
-        return replace(PRESETS[word], cidr_hosts=base.cidr_hosts)
+        return replace(PRESETS[word], cidr_hosts=base.cidr_hosts, authorizer=base.authorizer)
     if version := _VERSION.fullmatch(word):
         return replace(base, cidr_hosts=(int(version[1]), int(version[2])) >= RANGES_SINCE)
     name, _, value = word.partition("=")

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Final
 
-from aclkit.model.semantics import AUTO, OFF, ON, PRESETS, AskedReading, Semantics
+from aclkit.model.semantics import (
+    AUTO,
+    OFF,
+    ON,
+    PRESETS,
+    REDPANDA,
+    AskedReading,
+    Semantics,
+)
 
 _MEANING: Final = {"kip-1042": "globs are wildcards", "kafka": "as current brokers do"}
 
@@ -42,7 +50,8 @@ def semantics_words(semantics: Semantics) -> str:
     'hosts such as 10.0.0.0/8 are compared as text'
     """
     ranges = "match as address ranges" if semantics.cidr_hosts else "are compared as text"
-    return f"{preset_words(semantics)}; hosts such as 10.0.0.0/8 {ranges}"
+    whose = "; Redpanda's authorizer decides" if semantics.authorizer == REDPANDA else ""
+    return f"{preset_words(semantics)}; hosts such as 10.0.0.0/8 {ranges}{whose}"
 
 
 def changed_settings(before: Semantics, after: Semantics) -> list[str]:
@@ -65,5 +74,6 @@ def _said(value: object) -> str:
 
 def _differing(semantics: Semantics, preset: Semantics) -> list[str]:
     ours, theirs = asdict(semantics), asdict(preset)
-    names = (name for name in ours if name != "cidr_hosts" and ours[name] != theirs[name])
+    of_none = ("cidr_hosts", "authorizer")
+    names = (name for name in ours if name not in of_none and ours[name] != theirs[name])
     return [f"{name} is {_said(ours[name])}" for name in names]

@@ -57,6 +57,7 @@ class RunSettings:
 
     Attributes:
         told: of a replay of a live cluster.
+        authorizer: of a replay of a listing whose tool is that of another authorizer.
         semantics: how ACLs were read, of a run that decided; so are those down to the digests.
         semantics_asked: ``auto`` or the preset that was asked for; older runs lack it.
         semantics_preset: the preset that was taken.
@@ -77,6 +78,7 @@ class RunSettings:
     """
 
     told: Told | None = None
+    authorizer: str | None = None
     semantics: Semantics | None = None
     semantics_asked: str | None = None
     semantics_preset: str | None = None

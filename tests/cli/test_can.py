@@ -186,3 +186,68 @@ def test_the_answer_of_an_incomplete_run_is_not_known(tmp_path):
     words = ("can", "User:alice", "READ", "topic:payments")
     told = run("--warehouse", tmp_path / "w", *words, code=3).stdout
     assert told.endswith("Run 2 is incomplete.\n")
+
+
+@pytest.fixture
+def can_of(tmp_path):
+    """Ask a warehouse of some ACLs; returns yes or no, and the commands."""
+
+    def asking(acls, *words):
+        root = tmp_path / "of-acls"
+        small.build(root, acls, BrokerSettings())
+        told = run("--warehouse", root, "can", *words, "--format", "json", code=1)
+        answer = json.loads(told.stdout)
+        missing = [(one["operation"], one["resource_name"]) for one in answer["missing_acls"]]
+        return answer["decision"], missing
+
+    return asking
+
+
+IDEMPOTENT = ("produce", "topic:orders", "--idempotent")
+
+
+@pytest.mark.parametrize(
+    ("acls", "missing"),
+    [
+        ((), [("WRITE", "orders")]),
+        ((small.acl(1, resource_name="orders"),), [("WRITE", "orders")]),
+        (
+            (
+                small.acl(1, resource_name="orders", operation="WRITE"),
+                small.acl(
+                    2, resource_name="*", operation="WRITE", permission_type="DENY",
+                    principal="User:*",
+                ),
+            ),
+            [],
+        ),
+        (
+            (
+                small.acl(
+                    1, resource_name="orders", operation="WRITE", permission_type="DENY",
+                    principal="User:*",
+                ),
+            ),
+            [("WRITE", "orders")],
+        ),
+    ],
+    ids=["nothing", "reads", "denied-but-granted", "denied-and-not-granted"],
+)  # fmt: skip
+def test_write_on_a_topic_covers_the_request_of_an_idempotent_producer(can_of, acls, missing):
+    assert can_of(acls, "User:alice", *IDEMPOTENT) == ("DENIED", missing)
+
+
+def test_a_right_on_the_cluster_is_proposed_last_and_with_a_warning(can):
+    lines = can("User:new", "CreateAcls", "cluster", code=1).stdout.splitlines()
+    assert lines[1].startswith("ALTER on the cluster makes User:new an administrator")
+    assert lines[2].endswith("--operation Alter")
+
+
+def test_who_looks_up_a_topic_chooses_what_to_do_with_it(can):
+    lines = can("User:new", "Metadata", "topic:orders", code=1).stdout.splitlines()
+    assert [line.rpartition(" ")[2] for line in lines[1:]] == ["topic:", "Read", "topic:", "Write"]
+
+
+def test_a_producer_that_looks_for_its_transactional_id_is_given_write(can_of):
+    found = can_of((), "User:new", "FindCoordinator", "transactional-id:t")
+    assert found == ("DENIED", [("WRITE", "t")])

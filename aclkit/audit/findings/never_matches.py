@@ -19,6 +19,7 @@ from aclkit.model.acl_words import acl_words, type_words
 from aclkit.model.cidr import has_unknown_zone, why_no_range
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.principal import split_principal
+from aclkit.model.redpanda import has_unknown_members
 from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.match import (
     IS_MALFORMED,
@@ -203,6 +204,8 @@ def why_unusual(principal: str, audit: AuditInput) -> str | None:
     """Return why Kafka's builder never makes a principal; None where it may, or matches many."""
     parts = split_principal(principal)
     if parts is None or audit.has_builder:  # without a colon: never-matches
+        return None
+    if has_unknown_members(principal, audit.semantics):
         return None
     kind, name = parts
     if audit.semantics.identity_globs and (not all(parts) or any(map(has_wildcard, parts))):

@@ -32,6 +32,7 @@ from aclkit.model import log_findings
 from aclkit.model.acl import Acl
 from aclkit.model.findings import EVERY_NAME, Finding, Kind, merge_same
 from aclkit.model.phrases import most_like
+from aclkit.model.redpanda import has_unknown_members
 from aclkit.model.semantics import KIP_1042, Semantics
 
 Finder = Callable[[AuditInput], Iterable[Finding]]
@@ -93,7 +94,32 @@ KINDS: Final[Mapping[str, Kind]] = {kind.id: kind for kind in REGISTRY}
 def find_all(audit: AuditInput) -> list[Finding]:
     """Return the findings of an audit: what is too much, what is of no use, what is left over."""
     finders = dict.fromkeys(find for find in REGISTRY.values() if find is not None)
-    return merge_same(finding for find in finders for finding in find(audit))
+    of_members = {
+        about
+        for acl in audit.acls
+        if has_unknown_members(acl.principal, audit.semantics)
+        for about in (str(acl), acl.principal)
+    }
+    return merge_same(
+        finding
+        for find in finders
+        for finding in find(audit)
+        if finding.finding not in _WITHOUT_USE or finding.subject not in of_members
+    )
+
+
+_WITHOUT_USE: Final = frozenset(
+    kind.id
+    for kind in (
+        denies.ALLOW_OVERRIDDEN,
+        redundant.REDUNDANT_ACL,
+        redundant.ALLOW_SHADOWED,
+        redundant.DENY_SHADOWED,
+        required_pairs.READ_WITHOUT_GROUP,
+        required_pairs.TRANSACTIONAL_WITHOUT_WRITE,
+    )
+)
+"""Kinds that do not hold for an ACL whose principal has unknown members."""
 
 
 def find_readings(acls: Sequence[Acl], semantics: Semantics = KIP_1042) -> list[Finding]:

@@ -52,7 +52,7 @@ from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.why_answer import history_answer, why_answer
 from aclkit.rules.names.question import STATES_OF_A_COMMAND, STATES_OF_A_QUESTION, Budget
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.published import run_settings
+from aclkit.warehouse.published import run_settings, unread_parts
 
 _COMPARISONS: Final = {"same": SAME, "no_more": NO_MORE, "no_less": NO_LESS}
 
@@ -139,7 +139,7 @@ def findings(reading: Reading, asked: FindingsOf, judge: Judge | None) -> Reply:
 def denials(reading: Reading, asked: Denials) -> Reply:
     """Return which accesses brokers refused, and why."""
     require_log(reading.published)
-    found = read_denials(reading.tables, reading.run)
+    found = read_denials(reading.tables, reading.run, unread_parts(reading.published, reading.run))
     selection = Selection(asked.only_new, asked.include_listings, asked.min_lines)
     answer = selected_denials(found, selection, "include_listings")
     return Reply(answer, notes_on_settings(reading.run))

@@ -191,7 +191,8 @@ class Denials(Arguments):
         bool, Field(description="Only what the last reading of the log saw first.")
     ] = False
     include_listings: Annotated[
-        bool, Field(description="Also listings, and what is allowed by now.")
+        bool,
+        Field(description="Also what was only left out of an answer, and what is allowed by now."),
     ] = False
     min_lines: Annotated[int, Field(ge=1, description="Fewest lines of the log.")] = 1
 

@@ -30,14 +30,15 @@ from aclkit.model.resource import TYPE_OF_WORD
 from aclkit.questions.denials.answer import (
     cause_heading,
     denial_words,
-    mending_command,
+    proposed_fixes,
+    rather_words,
     reason_words,
     summary,
 )
 from aclkit.questions.denials.causes import PROBLEMS
 from aclkit.questions.denials.read import ACCESS_DAY, read_denials
 from aclkit.questions.query.first_seen import first_seen
-from aclkit.warehouse.published import DAY
+from aclkit.warehouse.published import DAY, unread_parts
 
 MOST_CAUSES: Final = 5
 
@@ -170,7 +171,9 @@ class Answers:
         """Return the refused accesses that contain all words, by cause, and what to do."""
         found = reading.snapshot.memory.kept(
             ("denials", reading.cluster_id),
-            lambda: read_denials(reading.tables, reading.run),
+            lambda: read_denials(
+                reading.tables, reading.run, unread_parts(reading.published, reading.run)
+            ),
             lambda found: 20 * len(found),
         )
         words = given.get("words", "").lower().split()[:30]
@@ -184,7 +187,8 @@ class Answers:
             "has_log": ACCESS_DAY in reading.published.run.table_versions,
             "summary": summary(kept),
             "words": given.get("words", ""), "all": bool(given.get("all")),
-            "cause": cause_heading, "reason": reason_words, "command": mending_command,
+            "cause": cause_heading, "reason": reason_words,
+            "rather": rather_words, "fixes": proposed_fixes,
             "known": read_names(reading).whole,
             **paged(kept, given),
         })  # fmt: skip

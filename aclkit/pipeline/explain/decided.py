@@ -15,6 +15,7 @@ from aclkit.model.brokers import (
     ranges_by_broker,
     require_known_reading,
 )
+from aclkit.model.redpanda import authorizer_of
 from aclkit.model.semantics import AUTO, AskedReading, BrokerSettings, Semantics, auto_preset
 from aclkit.model.semantics_words import semantics_words
 from aclkit.model.unread import TOPICS
@@ -67,6 +68,9 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
             known = ranges_by_broker(brokers_of(read.rows(BROKERS_SQL)).brokers)
             has_glob = bool(read.rows(_A_GLOB)) or _was_glob_taken(run)
         semantics = options.reading.taken(has_glob=has_glob)
+        if "authorizer" not in options.reading.own:
+            whose = authorizer_of(texts.principals, _replayed(run).authorizer)
+            semantics = replace(semantics, authorizer=whose)
         if options.auto_ranges:
             require_known_reading(known, texts.hosts)
             semantics = replace(semantics, cidr_hosts=known.newest_decides)
@@ -94,11 +98,16 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
 
 def unread_by(run: Run) -> Mapping[str, str]:
     """Return the parts of a live cluster that were not read whole, and why each was not."""
-    settings = run.settings
-    if run.job not in REPLAYING:
-        before = run.previous(REPLAYING)
-        settings = RunSettings() if before is None else before.settings
-    return {} if settings.told is None else settings.told.unread
+    told = _replayed(run).told
+    return {} if told is None else told.unread
+
+
+def _replayed(run: Run) -> RunSettings:
+    """Return the settings of the run that read the sources."""
+    if run.job in REPLAYING:
+        return run.settings
+    before = run.previous(REPLAYING)
+    return RunSettings() if before is None else before.settings
 
 
 def _was_glob_taken(run: Run) -> bool:

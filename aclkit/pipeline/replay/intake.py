@@ -85,6 +85,8 @@ class Intake:
             return None
         unread = {each.part: each.cause for each in listing.unread}
         level = listing.metadata_version
+        if listing.authorizer is not None:
+            return RunSettings(authorizer=listing.authorizer)
         if not (listing.brokers or unread or level is not None):
             return None
         told = Told(brokers=listing.brokers, metadata_version=level, unread=unread)

@@ -16,6 +16,7 @@ from aclkit.model.facts import (
     ADD_SCRAM,
     ADD_TOPIC,
     DELEGATION,
+    NOTE,
     REJECT,
     REMOVE_DELEGATION,
     REMOVE_RESOURCE,
@@ -103,6 +104,7 @@ def _with_ids(
 def notes_on_listing(listing: Listing) -> Iterator[str]:
     """Yield what is missing of a listing."""
     yield from listing.notes
+    yield from (row.reason for row in listing.rows if row.kind == NOTE and row.reason)
     refused = sum(row.kind == REJECT for row in listing.rows)
     if refused:
         yield (

@@ -7,7 +7,7 @@ from typing import Any
 
 from aclkit.model.acl import BINDING
 from aclkit.model.broker_settings import BrokerConfig
-from aclkit.model.facts import ADD_ACL, FACT, LISTING, SourceRow
+from aclkit.model.facts import ADD_ACL, FACT, LISTING, NOTE, SourceRow
 from aclkit.model.unread import ANY_USER, Unread
 
 
@@ -36,6 +36,11 @@ class Listing:
     cluster_id: str | None = None
     notes: tuple[str, ...] = ()
     asked_by: str = ANY_USER
+
+    @property
+    def authorizer(self) -> str | None:
+        """Whose authorizer decides by these ACLs; None where the source does not tell."""
+        return next((row.fact for row in self.rows if row.kind == NOTE), None)
 
 
 def acl_row(source: str, *binding: str) -> SourceRow:

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Final
 
 from aclkit.answer.document import Answer, Heading, Item, Items, Part, Row, Sentence
-from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl_words import acl_words, quoted
+from aclkit.model.cluster_rights import makes_of_client
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
 from aclkit.questions.denials.causes import (
@@ -24,11 +24,12 @@ from aclkit.questions.denials.causes import (
     Denial,
     Refused,
 )
+from aclkit.questions.query.fixes import Fix, fix_line, fixes_of, instead_words
 
 COLUMNS: Final = (
     "cause", "principal", "operation", "resource_type", "resource_name", "requests", "hosts",
     "lines", "days", "first_at", "last_at", "is_new", "acl", "acl_id", "removed_offset",
-    "removed_at", "exists", "least_acl", "command",
+    "removed_at", "exists", "least_acl", "command", "commands", "warning", "instead",
 )  # fmt: skip
 
 _HEADINGS: Final = {
@@ -36,7 +37,7 @@ _HEADINGS: Final = {
     DENIED_BY: "A DENY applies",
     NO_ACL: "No ACL allows it",
     NO_NAME: "The topic does not exist",
-    LISTING: "Left out of a listing only",
+    LISTING: "Left out of an answer only",
     ALLOWED_NOW: "Allowed by now",
 }
 _MOST_HOSTS: Final = 2
@@ -132,11 +133,15 @@ def cause_heading(cause: str) -> str:
     return _HEADINGS[cause]
 
 
-def mending_command(denial: Denial) -> str | None:
-    """Return the command, or else the ACL, that would allow it; None where nothing is wrong."""
-    if denial.least is None or denial.cause not in PROBLEMS:
-        return None
-    return kafka_acls_command(denial.least) or acl_words(denial.least)
+def proposed_fixes(denial: Denial) -> list[Fix]:
+    """Return what would allow an access, alternatives each; empty where nothing is wrong."""
+    return fixes_of(denial.fixes) if denial.cause in PROBLEMS else []
+
+
+def rather_words(denial: Denial) -> str | None:
+    """Write what to do in place of an ACL that makes an administrator or a broker of a client."""
+    is_problem = denial.cause in PROBLEMS
+    return instead_words(denial.fixes, denial.refused.requests) if is_problem else None
 
 
 def _parts(denials: Sequence[Denial]) -> Iterator[Part]:
@@ -160,8 +165,9 @@ def _has_problems(denials: Sequence[Denial]) -> bool:
 def _under(denial: Denial) -> Iterator[str]:
     if reason := reason_words(denial):
         yield reason
-    if mending := mending_command(denial):
-        yield f"to allow it: {mending}"
+    if rather := rather_words(denial):
+        yield rather
+    yield from map(fix_line, proposed_fixes(denial))
 
 
 def _since(first: datetime, last: datetime | None) -> str:
@@ -175,7 +181,10 @@ def _day(time: datetime | None) -> str:
 
 
 def _row(denial: Denial) -> Row:
-    refused, acl, least = denial.refused, denial.acl, denial.least
+    refused, acl, fixes = denial.refused, denial.acl, fixes_of(denial.fixes)
+    warning = next(filter(None, (makes_of_client(fix.acls[0]) for fix in fixes)), None)
+    # Nothing to choose, and nothing to be warned of: what a program can take as it is.
+    plain = fixes[0] if len(fixes) == 1 and warning is None else None
     return (
         denial.cause,
         refused.principal,
@@ -193,6 +202,9 @@ def _row(denial: Denial) -> Row:
         denial.removed_offset,
         denial.removed_at,
         denial.exists,
-        None if least is None else str(least),
-        None if least is None else kafka_acls_command(least),
+        str(plain.acls[0]) if plain and len(plain.acls) == 1 else None,
+        plain.command if plain else None,
+        [fix.command for fix in fixes if fix.command],
+        warning,
+        rather_words(denial),
     )

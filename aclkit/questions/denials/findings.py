@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import REFUSED_ACCESS
-from aclkit.questions.denials.answer import denial_words, reason_words
+from aclkit.questions.denials.answer import (
+    denial_words,
+    proposed_fixes,
+    rather_words,
+    reason_words,
+)
 from aclkit.questions.denials.causes import PROBLEMS, Denial
+from aclkit.questions.query.fixes import fix_line
 
 LEAST_LINES: Final = 100
 """With fewer lines an access is refused too seldom for a finding, unless told otherwise."""
@@ -21,11 +26,12 @@ def find_refused(denials: Iterable[Denial], least: int = LEAST_LINES) -> Iterato
         refused = denial.refused
         if denial.cause in PROBLEMS and refused.lines >= least:
             reason = reason_words(denial)
-            command = denial.least and kafka_acls_command(denial.least)
+            rather = rather_words(denial) or ""
+            ways = [rather.removesuffix("."), *map(fix_line, proposed_fixes(denial))]
             yield REFUSED_ACCESS.about(
                 f"{refused.principal} {refused.operation} {refused.resource}",
                 f"Brokers refuse {denial_words(refused)}.{f' {reason}.' if reason else ''}",
-                fix=f"To allow it: {command}" if command else None,
+                fix="; ".join(filter(None, ways)) or None,
                 acls=[denial.acl] if denial.acl else [],
                 evidence=[f"refused in {refused.lines:,} lines on {refused.days:,} days"],
             )

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from aclkit.errors import UsageError
+from aclkit.model.cluster_rights import makes_of_client
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.model.symbol import PRINCIPALS, RESOURCES, is_symbol
-from aclkit.questions.denials.causes import CAUSES, Denial, Facts, Refused, explain_denial
+from aclkit.model.unread import TOPICS
+from aclkit.questions.denials.causes import (
+    CAUSES,
+    Denial,
+    Facts,
+    Refused,
+    Removed,
+    explain_denials,
+)
 from aclkit.questions.query.lifetimes import lifetime_of, lifetime_sql
 from aclkit.rules.decide.index import AclIndex
 from aclkit.warehouse.acls_in_force import acls_in_force
@@ -23,7 +31,7 @@ ACCESS_DAY: Final = "access_day"
 """The table that aclkit usage writes."""
 
 NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
-    name: {} for name in (ACCESS_DAY, "acl_history", "resource", "broker")
+    name: {} for name in (ACCESS_DAY, "acl_history", "resource", "resource_lifetime", "broker")
 }
 """The tables that are asked, see ``duck.connect``."""
 
@@ -40,35 +48,42 @@ def require_log(published: Published) -> None:
         )
 
 
-def denials_of_run(store: Store, decided: PublishedRun) -> list[Denial]:
+def denials_of_run(store: Store, decided: PublishedRun, unread: Collection[str]) -> list[Denial]:
     """Return the same while a run writes: as its tables stand, with the ACLs decided last."""
     with read_written(store, decided.cluster_id, *NEEDED) as reader:
-        return read_denials(reader.connection, decided)
+        return read_denials(reader.connection, decided, unread)
 
 
-def read_denials(tables: Tables, run: PublishedRun) -> list[Denial]:
+def read_denials(tables: Tables, run: PublishedRun, unread: Collection[str]) -> list[Denial]:
     """Return every refused access of a cluster with its cause, the most lines first.
 
-    One with a name that is a symbol is left out: it cannot be decided, and ``usage`` reports it.
+    What only an administrator or a broker should be granted is the last of its cause. An access
+    with a name that is a symbol is left out: it cannot be decided, and ``usage`` reports it.
+
+    Args:
+        tables: see ``reader.open_tables``.
+        run: the run whose decisions are published.
+        unread: the parts of a live cluster that were not read whole, see ``unread_parts``.
     """
     settings, semantics = run_settings(run)
-    facts = _facts(tables, run, settings, semantics)
-    rows = fetch(tables, _REFUSED, [run.cluster_id])
-    decided = (each for each in map(_refused, rows) if not _has_symbol(each))
-    denials = [explain_denial(each, facts) for each in decided]
-    return sorted(denials, key=lambda each: (CAUSES.index(each.cause), -each.refused.lines))
-
-
-def _facts(
-    tables: Tables, run: PublishedRun, settings: BrokerSettings, semantics: Semantics
-) -> Facts:
-    return Facts(
+    topics = {name for (name,) in fetch(tables, _TOPICS, [run.cluster_id])}
+    listed = {name for (name,) in fetch(tables, _LISTED_TOPICS, [run.cluster_id])}
+    removed = (lifetime_of(row) for row in fetch(tables, _REMOVED, [run.cluster_id]))
+    facts = Facts(
         index=AclIndex.of(acls_in_force(tables, run).values(), semantics),
-        removed=[lifetime_of(row) for row in fetch(tables, _REMOVED, [run.cluster_id])],
+        removed=Removed.of(removed, semantics),
         settings=settings,
-        semantics=semantics,
-        topics={name for (name,) in fetch(tables, _TOPICS, [run.cluster_id])},
+        topics=topics | listed,
+        has_all_topics=bool(topics) and TOPICS not in unread,
     )
+    found = map(_refused, fetch(tables, _REFUSED, [run.cluster_id]))
+    refused = [each for each in found if not _has_symbol(each)]
+    return sorted(explain_denials(refused, facts), key=_order)
+
+
+def _order(denial: Denial) -> tuple[int, bool, int]:
+    is_warned = any(makes_of_client(acl) for acls in denial.fixes for acl in acls)
+    return CAUSES.index(denial.cause), is_warned, -denial.refused.lines
 
 
 def _has_symbol(refused: Refused) -> bool:
@@ -78,16 +93,16 @@ def _has_symbol(refused: Refused) -> bool:
 
 
 def _refused(row: Sequence[Any]) -> Refused:
-    principal, operation, kind, name, requests, hosts, *rest = row
-    lines, days, first_at, last_at, is_new = rest
+    principal, operation, kind, name, host, requests, lines, days, *rest = row
+    first_at, last_at, is_new = rest
     return Refused(
         principal=principal,
         operation=operation,
         resource=Resource(kind, name),
         requests=tuple(requests or ()),
-        hosts=tuple(hosts),
+        hosts=(host,),
         lines=lines,
-        days=days,
+        log_days=frozenset(days or ()),
         first_at=first_at,
         last_at=last_at,
         is_new=is_new,
@@ -95,36 +110,27 @@ def _refused(row: Sequence[Any]) -> Refused:
 
 
 _REFUSED: Final = """\
-WITH refused AS (
-SELECT * FROM access_day
-WHERE cluster_id = $1 AND decision = 'DENIED' AND principal IS NOT NULL
+SELECT principal, operation, resource_type, resource_name, host,
+       list(DISTINCT request_name ORDER BY request_name) FILTER (request_name IS NOT NULL),
+       CAST(sum(lines) AS BIGINT),
+       list(DISTINCT CAST(log_day AS TIMESTAMP)) FILTER (log_day IS NOT NULL),
+       min(CAST(first_at AS TIMESTAMP)), max(CAST(last_at AS TIMESTAMP)),
+       min(run_number) = (SELECT max(run_number) FROM access_day WHERE cluster_id = $1)
+FROM access_day
+WHERE cluster_id = $1 AND decision = 'DENIED' AND principal IS NOT NULL AND host IS NOT NULL
   AND operation IS NOT NULL AND resource_type IS NOT NULL
-),
-by_host AS (
-SELECT principal, operation, resource_type, resource_name, host, sum(lines) AS lines
-FROM refused GROUP BY ALL
-),
-hosts AS (
-SELECT principal, operation, resource_type, resource_name,
-       list(host ORDER BY lines DESC, host) AS hosts
-FROM by_host GROUP BY ALL
-)
-SELECT r.principal, r.operation, r.resource_type, r.resource_name,
-       list(DISTINCT r.request_name ORDER BY r.request_name)
-         FILTER (r.request_name IS NOT NULL),
-       any_value(h.hosts), sum(r.lines), count(DISTINCT r.log_day), min(r.first_at),
-       max(r.last_at),
-       min(r.run_number) = (SELECT max(run_number) FROM access_day WHERE cluster_id = $1)
-FROM refused r
-JOIN hosts h USING (principal, operation, resource_type, resource_name)
 GROUP BY ALL
-ORDER BY 1, 2, 3, 4"""
+ORDER BY 1, 2, 3, 4, 5"""
 _REMOVED: Final = lifetime_sql(
     "FROM acl_history "
     "WHERE cluster_id = ? AND removed_offset IS NOT NULL AND permission_type = 'ALLOW' "
     "ORDER BY removed_offset DESC"
 )
 _TOPICS: Final = (
+    "SELECT DISTINCT resource_name FROM resource_lifetime "
+    "WHERE cluster_id = ? AND resource_type = 'TOPIC' AND last_offset IS NULL"
+)
+_LISTED_TOPICS: Final = (
     "SELECT resource_name FROM resource "
-    "WHERE cluster_id = ? AND resource_type = 'TOPIC' AND NOT is_any_other"
+    "WHERE cluster_id = ? AND resource_type = 'TOPIC' AND origin = 'file'"
 )

@@ -12,6 +12,7 @@ from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.phrases import few
+from aclkit.model.redpanda import MEMBERS_UNKNOWN, has_unknown_members
 from aclkit.questions.narrow.coverage import Judgeable
 from aclkit.questions.narrow.narrowing import Narrowed, Use, narrow
 from aclkit.questions.narrow.pieces import Names, shared_parts
@@ -51,11 +52,13 @@ class Asked:
 
 
 def own_principals(rules: Rules) -> set[str]:
-    """Return the principals that have ALLOWs of their own."""
+    """Return the principals that have ALLOWs of their own, but for those of unknown members."""
     return {
         acl.principal
         for acl in rules.acls
-        if acl.is_allow and names_one(acl.principal, rules.semantics)
+        if acl.is_allow
+        and names_one(acl.principal, rules.semantics)
+        and not has_unknown_members(acl.principal, rules.semantics)
     }
 
 
@@ -152,7 +155,10 @@ def notes_on(asked: Asked, principals: Sequence[str]) -> Iterator[str]:
     """Yield what a reader must know about those who are narrowed, or are not."""
     rules = asked.rules
     own = own_principals(rules)
-    if strangers := [each for each in principals if each not in own]:
+    others = [each for each in principals if has_unknown_members(each, rules.semantics)]
+    if others:
+        yield f"{few(others)}: {MEMBERS_UNKNOWN} It stays."
+    if strangers := [each for each in principals if each not in own and each not in others]:
         yield (
             f"{few(strangers)} has no ALLOW of its own."
             if len(strangers) == 1

@@ -75,13 +75,19 @@ def read_listing(document: Document) -> Part:
         rows = list(read_with_lines(document.lines(), document.name))
     except DataError as error:
         rows, problems = [], [_problem(document, error)]
+    notes = [row.reason for _, row in rows if row.kind == facts.NOTE and row.reason]
     for line, row in rows:
         if row.kind == facts.REJECT:
             problems.append(Problem(document.place(line), _sentence(row.reason)))
         elif row.kind == facts.FACT:
             _put(acl_of(row, ""), document.place(line), acls, problems)
     return Part(
-        document=document.name, form=LISTING.name, reach="all", acls=acls, problems=problems
+        document=document.name,
+        form=LISTING.name,
+        reach="all",
+        acls=acls,
+        problems=problems,
+        notes=[f"{document.name}: {note}" for note in notes],
     )
 
 

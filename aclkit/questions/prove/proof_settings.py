@@ -15,6 +15,7 @@ from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.brokers import ranges_by_broker, require_known_reading
+from aclkit.model.redpanda import authorizer_of
 from aclkit.model.semantics import KAFKA, PRESETS, AskedReading, BrokerSettings, Semantics
 from aclkit.model.super_users import has_placeholder
 from aclkit.model.unknown_settings import caveats_on_list
@@ -210,7 +211,9 @@ def read_alike(
 def _by_default(sides: Sequence[Side]) -> Reading:
     """Return how files are read alike: by KIP-1042 where one of them has a GLOB ACL."""
     has_glob = any(acl.pattern_type == GLOB for side in sides for acl in side.acls)
-    return Reading(semantics=AskedReading().taken(has_glob=has_glob))
+    semantics = AskedReading().taken(has_glob=has_glob)
+    whose = authorizer_of(acl.principal for side in sides for acl in side.acls)
+    return Reading(semantics=replace(semantics, authorizer=whose))
 
 
 def first_glob_notes(read: Sequence[ReadSide]) -> list[str]:

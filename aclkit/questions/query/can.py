@@ -18,17 +18,19 @@ from aclkit.model.operation import IMPLIED_BY_ALLOW
 from aclkit.model.phrases import capitalized
 from aclkit.model.semantics import BrokerSettings
 from aclkit.model.unknown_settings import caveats_on_denial
+from aclkit.questions.query.as_member import caveats_on_members
 from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.by_prefix import NEEDED as BY_PREFIX
 from aclkit.questions.query.by_prefix import Reach, who_can_prefix
 from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.group_rows import ALL_HOSTS
+from aclkit.questions.query.kafka_requests import Supposed, read_passages
 from aclkit.questions.query.names import Unknown
 from aclkit.questions.query.table_words import short_reason
 from aclkit.questions.query.tasks import CLUSTER, Need
 from aclkit.questions.query.why import Why, explain_why
 from aclkit.questions.query.words import BY_HOST, way_words
-from aclkit.rules.decide.counterfactual import NO_ID
+from aclkit.rules.decide.counterfactual import NO_ID, least_allowing_acl
 from aclkit.rules.decide.handlers import asked_request, needs_words
 from aclkit.rules.decide.requests import Passage, Result, Tried
 from aclkit.rules.decide.rules import ALLOWED, DENIED, SUPER_USER, Ruling
@@ -57,7 +59,10 @@ class Checked:
         notes: what else there is to know, such as other accesses.
         elsewhere: hosts that are decided otherwise, and how; empty of names that start alike.
         by_host: other hosts are decided otherwise.
-        missing: the ACL that would grant it; None where it is allowed, or a DENY is in force.
+        missing: the ACL that would grant it, once no DENY is in force; None where none is needed,
+            or another that is missing grants it too.
+        or_missing: ACLs that would do in its place.
+        why: what decides this access itself; None of names that start alike.
         unknown: names of the question that do not exist.
     """
 
@@ -71,6 +76,8 @@ class Checked:
     elsewhere: tuple[tuple[tuple[str, ...], Ruling], ...] = ()
     by_host: bool = False
     missing: Acl | None = None
+    or_missing: tuple[Acl, ...] = ()
+    why: Why | None = None
     unknown: tuple[Unknown, ...] = ()
 
 
@@ -126,10 +133,33 @@ def check_all(
     Raises:
         UsageError: as in ``explain_why`` and ``who_can_prefix``.
     """
-    found = tuple(_check(where, principal, need, host) for need in needs)
+    found = tuple(_least_together(where, [_check(where, principal, n, host) for n in needs]))
     if run.status != "complete":
         found = tuple(_doubted(each, f"Run {run.run_number} is {run.status}.") for each in found)
     return Can(principal=principal, checked=found, run=run)
+
+
+def _least_together(where: Where, checked: Sequence[Checked]) -> Iterator[Checked]:
+    """Yield each access, of a request without what the ACLs missing for the others grant too."""
+    denies = (
+        part.acl.acl_id
+        for each in checked
+        if each.why and each.decision != ALLOWED
+        for part in each.why.acls
+        if not part.acl.is_allow
+    )
+    supposed = Supposed(removed=frozenset(denies))
+    for each in checked:
+        why, sent = each.why, each.need.sent
+        if why is None or sent is None or each.missing is None:
+            yield each
+            continue
+        added = tuple(one.missing for one in checked if one is not each and one.missing)
+        after = replace(supposed, added=added)
+        asked = where.tables, where.cluster_id, why.case, why.moment.offset
+        (passage,) = read_passages(*asked, sent.request, after)
+        is_granted = passage.result == Result.PASSES
+        yield replace(each, missing=None, or_missing=()) if is_granted else each
 
 
 def _check(where: Where, principal: str, need: Need, host: str | None) -> Checked:
@@ -143,7 +173,8 @@ def _check(where: Where, principal: str, need: Need, host: str | None) -> Checke
     if checked.decision != ALLOWED and why.ruling.acl is None:
         roles = caveats_on_roles([principal], why.run.cluster_id)
         checked = replace(checked, notes=(*checked.notes, *roles))
-    return checked
+    members = caveats_on_members(why.case, why.ruling)
+    return replace(checked, notes=(*checked.notes, *members))
 
 
 def checked_of(need: Need, why: Why) -> Checked:
@@ -158,10 +189,18 @@ def checked_of(need: Need, why: Why) -> Checked:
         because=short_reason(*reason),
         elsewhere=why.elsewhere,
         by_host=bool(why.elsewhere),
-        missing=why.least,
+        missing=why.least or _behind_deny(why),
+        or_missing=why.or_least,
+        why=why,
         unknown=why.unknown,
     )
     return _sent(checked, why, why.passages[0]) if need.sent else checked
+
+
+def _behind_deny(why: Why) -> Acl | None:
+    """Return the smallest ACL that is needed once no DENY matches; None if none is."""
+    left = why.without_denies
+    return None if left is None or left.decision == ALLOWED else least_allowing_acl(why.request)
 
 
 def _sent(checked: Checked, why: Why, passage: Passage) -> Checked:
@@ -176,9 +215,11 @@ def _sent(checked: Checked, why: Why, passage: Passage) -> Checked:
     if passage.result == Result.PASSES:
         found = next(tried for tried in passage.tried if tried.result == Result.PASSES)
         if found in own and why.ruling.decision == ALLOWED:
-            return replace(checked, missing=None)
+            return replace(checked, missing=None, or_missing=())
         because = way_words(why, found)
-        return replace(checked, decision=ALLOWED, ruling=None, because=because, missing=None)
+        return replace(
+            checked, decision=ALLOWED, ruling=None, because=because, missing=None, or_missing=()
+        )
     if own:
         needs = f"{passage.request.name} also needs {way_words(why, own[0])}."
         return replace(checked, notes=(*checked.notes, needs))

@@ -10,9 +10,11 @@ from aclkit.answer.document import Answer, Command, Part, Sentence, Table, Tone
 from aclkit.answer.rows import as_objects
 from aclkit.kafka.acls.command import command_of, options_of, with_operations
 from aclkit.model.acl import Acl
+from aclkit.model.cluster_rights import makes_of_client
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import capitalized
 from aclkit.questions.query.can import Can, Checked
+from aclkit.questions.query.fixes import fixes_of, instead_words
 from aclkit.questions.query.names import near_object
 from aclkit.questions.query.why_answer import new_acl_object
 from aclkit.questions.query.words import from_words, hosts_words
@@ -112,6 +114,9 @@ def can_object(asked: Asked) -> dict[str, object]:
             for access, each in zip(accesses, answer.checked, strict=True)
         ],
         "missing_acls": list(map(new_acl_object, answer.missing)),
+        "or_missing_acls": [
+            new_acl_object(acl) for each in answer.checked for acl in each.or_missing
+        ],
         **near_object(answer.unknown),
         "notes": list(asked.covers),
     }
@@ -172,12 +177,33 @@ def _elsewhere(checked: Sequence[Checked]) -> Iterator[str]:
 
 
 def _to_allow(answer: Can) -> Iterator[Part]:
-    """Yield what would grant what is missing."""
-    if any(each.decision != ALLOWED and _is_denied_by_acl(each) for each in answer.checked):
+    """Yield what would grant what is missing; what makes an administrator comes last."""
+    if is_denied := any(
+        each.decision != ALLOWED and _is_denied_by_acl(each) for each in answer.checked
+    ):
         yield Sentence("To allow it, first remove the DENY.")
-    if answer.missing:
-        yield Sentence("To allow it:")
-        yield from map(Command, commands(answer.missing))
+    first = "Then add:" if is_denied else "To allow it:"
+    choices = [each for each in answer.checked if each.missing and each.or_missing]
+    chosen = {each.missing for each in choices}
+    plain = [a for a in answer.missing if a not in chosen and makes_of_client(a) is None]
+    if plain:
+        yield Sentence(first)
+        yield from map(Command, commands(plain))
+    for each in choices:
+        yield from _fix_parts([each.missing, *each.or_missing], each)
+    for acl in filter(makes_of_client, answer.missing):
+        yield from _fix_parts([acl], *(e for e in answer.checked if e.missing == acl))
+
+
+def _fix_parts(acls: Sequence[Acl | None], *checked: Checked) -> Iterator[Part]:
+    """Yield ACLs of which one is enough, each with what else it makes of the client."""
+    sent = [each.need.sent.request.name for each in checked if each.need.sent]
+    alternatives = [[acl] for acl in acls if acl is not None]
+    if rather := instead_words(alternatives, sent):
+        yield Sentence(rather)
+    for fix in fixes_of(alternatives):
+        yield Sentence(f"{fix.words}:")
+        yield Command(fix.command or "(kafka-acls cannot add it)")
 
 
 def _is_denied_by_acl(checked: Checked) -> bool:

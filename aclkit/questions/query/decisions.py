@@ -17,7 +17,9 @@ from aclkit.model.groups import grouped
 from aclkit.model.host import parse_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE, parse_operation
 from aclkit.model.principal import parse_principal
+from aclkit.model.redpanda import OF_LISTS
 from aclkit.model.resource import Resource
+from aclkit.model.semantics import REDPANDA
 from aclkit.model.unknown_settings import caveats_on_answer
 from aclkit.model.unread import caveats_on_names
 from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
@@ -87,7 +89,7 @@ class Decisions:
         Args:
             principal: whose access was asked about; None for that of all principals.
         """
-        settings = self.decided_by.settings.broker
+        settings, semantics = self.decided_by.settings.broker, self.decided_by.settings.semantics
         if principal is not None and settings.makes_super(principal):
             return []
         lines = [line for group in self.groups for line in group.lines]
@@ -104,6 +106,7 @@ class Decisions:
             *caveats_on_roles(
                 self.names if principal is None else [principal], self.decided_by.cluster_id
             ),
+            *([OF_LISTS] if semantics and semantics.authorizer == REDPANDA else []),
         ]
 
     def _missing_names(self, *, are_principals: bool) -> Iterator[str]:

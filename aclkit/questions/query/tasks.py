@@ -88,6 +88,8 @@ def covers_of(task: str, options: TaskOptions) -> Iterator[str]:
         yield "A consumer with a group also needs READ on that group. Pass --group NAME."
     if task == "produce" and not options.idempotent:
         yield "Java producers are idempotent since Kafka 3.0. Pass --idempotent to check that too."
+    if options.idempotent:
+        yield "Brokers before Kafka 2.8 need IDEMPOTENT_WRITE on the cluster for that."
     if task == "streams":
         yield (
             "This covers the group, the internal topics and, with --exactly-once, the "

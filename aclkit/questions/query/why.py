@@ -39,6 +39,7 @@ from aclkit.questions.query.other_reading import (
 )
 from aclkit.questions.query.own_acls import OwnAcls, read_own_acls
 from aclkit.rules.decide.counterfactual import Case, Fit, fit, least_allowing_acl
+from aclkit.rules.decide.handlers import needed_next
 from aclkit.rules.decide.order import Ending, Order, WildcardLast
 from aclkit.rules.decide.requests import KafkaRequest, Passage
 from aclkit.rules.decide.rules import DEFAULT_DENY, SUPER_USER, Ruling, answers
@@ -109,8 +110,9 @@ class Why:
             at most ``MOST_OTHERS``.
         other_count: how many of these ACLs there are.
         elsewhere: hosts with another decision, where no host was named.
-        least: the smallest ACL that would allow the access; None where a DENY matches, or where
-            no ACL is the answer.
+        least: the smallest ACL that would allow the access, and of a request that was named the
+            next one of such a client; None where a DENY matches, or where no ACL is the answer.
+        or_least: other ACLs that would do in its place.
         never: why no ACL can allow it, where that is so.
         without_denies: what the decision would be without the DENYs that match.
         not_super: what it would be without super.users, for a super user.
@@ -119,6 +121,7 @@ class Why:
         otherwise: the decision of the other reading of ACLs, where it differs.
         by_broker: where the decision depends on the broker, how each side decides.
         passages: the requests that depend on this access, and the result of each.
+        sent: the request that was named.
         own: what the principal has on other names.
         case: the facts that decided.
         moment: the state that the answer is about.
@@ -136,12 +139,14 @@ class Why:
     least: Acl | None
     without_denies: Ruling | None
     not_super: Ruling | None
+    or_least: tuple[Acl, ...] = ()
     never: tuple[str, ...] = ()
     unknown: tuple[Unknown, ...] = ()
     fault: str | None = None
     otherwise: tuple[Otherwise, ...] = ()
     by_broker: tuple[tuple[ByBroker, ByBroker], ...] = ()
     passages: tuple[Passage, ...] = ()
+    sent: KafkaRequest | None = None
     own: OwnAcls = field(default_factory=OwnAcls)
     case: Case
     moment: Moment
@@ -200,8 +205,12 @@ def explain_why(
     hosts = read_hosts(connection, cluster_id)
     brokers = brokers_of(fetch(connection, f"{BROKERS_SQL}WHERE cluster_id = ?", [cluster_id]))
     why = _explain(case, lives, hosts, found, run)
+    least = _least_of(why, sent)
     return replace(
         why,
+        sent=sent,
+        least=next(iter(least), None),
+        or_least=tuple(least[1:]),
         unknown=unknown_names(
             connection,
             cluster_id,
@@ -216,6 +225,14 @@ def explain_why(
         passages=read_passages(connection, cluster_id, case, found.offset, sent),
         own=_own(connection, cluster_id, why),
     )
+
+
+def _least_of(why: Why, sent: KafkaRequest | None) -> list[Acl]:
+    """Return the ACLs of which one lets a client work that sends a request."""
+    if why.least is None or sent is None:
+        return [] if why.least is None else [why.least]
+    needs = needed_next([sent.name], why.request.operation, why.request.resource_type)
+    return [replace(why.least, operation=need) for need in needs]
 
 
 def read_question(

@@ -11,7 +11,9 @@ from aclkit.answer.rows import as_objects
 from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
+from aclkit.model.cluster_rights import makes_of_client
 from aclkit.questions.query import words
+from aclkit.questions.query.fixes import fixes_of, instead_words
 from aclkit.questions.query.history import History, Interval
 from aclkit.questions.query.names import Unknown, near_object, unknown_note
 from aclkit.questions.query.table_words import short_reason
@@ -120,6 +122,7 @@ def why_object(answer: Why) -> dict[str, object]:
         "without_denies": _ruling_or_none(answer.without_denies),
         "without_super_users": _ruling_or_none(answer.not_super),
         "least_acl": None if least is None else new_acl_object(least),
+        "or_least_acls": list(map(new_acl_object, answer.or_least)),
         "never": list(answer.never),
         **near_object(answer.unknown),
         "notes": [
@@ -172,7 +175,12 @@ def _acl_object(acl: Acl) -> dict[str, object]:
 def new_acl_object(acl: Acl) -> dict[str, object]:
     """Return an ACL that is not there yet: all but the id."""
     fields = dict(zip(BINDING, acl.binding, strict=True))
-    return {**fields, "text": str(acl), "command": kafka_acls_command(acl)}
+    return {
+        **fields,
+        "text": str(acl),
+        "command": kafka_acls_command(acl),
+        "warning": makes_of_client(acl),
+    }
 
 
 def history_object(answer: History) -> dict[str, object]:
@@ -239,12 +247,16 @@ def _why_parts(answer: Why) -> Iterator[Part]:
 
 
 def _least(answer: Why) -> Iterator[Part]:
-    """Yield the least ACL that would allow it, and the command that adds it."""
+    """Yield the least ACLs of which one would allow it, and the commands that add them."""
     if answer.least is None:
         return
-    yield Sentence(f"To allow it, add {acl_words(answer.least)}:")
-    command = kafka_acls_command(answer.least)
-    yield Command(command) if command else Sentence("(kafka-acls cannot add this ACL.)")
+    alternatives = [[acl] for acl in (answer.least, *answer.or_least)]
+    sent = [answer.sent.name] if answer.sent else []
+    if rather := instead_words(alternatives, sent):
+        yield Sentence(rather)
+    for fix in fixes_of(alternatives):
+        yield Sentence(f"{fix.words}, add {acl_words(fix.acls[0])}:")
+        yield Command(fix.command) if fix.command else Sentence("(kafka-acls cannot add this ACL.)")
 
 
 def _matching(answer: Why) -> Iterator[Part]:

@@ -19,6 +19,7 @@ from aclkit.model.phrases import listed
 from aclkit.model.resource import CLUSTER_NAME, Resource
 from aclkit.model.unknown_settings import caveats_on_denial
 from aclkit.pipeline.replay.history_plan import note_on_doubt
+from aclkit.questions.query.as_member import caveats_on_members
 from aclkit.questions.query.as_of import Timeline, note_on_hole, note_on_settings
 from aclkit.questions.query.history import (
     ADDED,
@@ -150,6 +151,7 @@ def why_caveats(why: Why) -> Iterator[str]:
         )
         if why.ruling.acl is None:
             yield from caveats_on_roles([why.request.principal], why.run.cluster_id)
+    yield from caveats_on_members(why.case, why.ruling)
 
 
 def why_notes(why: Why) -> Iterator[str]:

@@ -115,7 +115,10 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
     run.findings += map(_mismatch, found)
     run.findings += find_unused(grants)
     if decided is not None:
-        run.findings += find_refused(denials_of_run(run.store, decided), options.refused_lines)
+        replayed = run.previous(REPLAYING)
+        told = None if replayed is None else replayed.settings.told
+        refused = denials_of_run(run.store, decided, told.unread if told else ())
+        run.findings += find_refused(refused, options.refused_lines)
     run.counts |= {f"lines_{verdict}": count for verdict, count in result.counts.items()}
     run.notes += _notes(past, coverage, grants, options)
     if not written.lines:

@@ -5,7 +5,7 @@ that the table names), and tried on a broker of it, ShareAcknowledge aside. Requ
 brokers send need CLUSTER_ACTION on the cluster and are left out; where it lets a request of
 clients pass, it stands with it. What a handler hides in an answer, rather than refuse the request
 for it, is no check here: DescribeTransactions hides topics, and Metadata of all topics those that
-are not allowed.
+are not allowed. ``leaves_out`` knows which of these denials brokers log all the same.
 
 A person names a request as Kafka does, about a resource: ``asked_request`` finds what it checks
 there, and ``needs_words`` writes that.
@@ -13,7 +13,7 @@ there, and ``needs_words`` writes that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
 from aclkit.errors import UsageError
@@ -86,7 +86,10 @@ _TABLE: Final = {
         "DescribeTransactions": "DESCRIBE TRANSACTIONAL_ID",
         "ListTransactions": "DESCRIBE TRANSACTIONAL_ID",
         "WriteTxnMarkers": "ALTER CLUSTER | CLUSTER_ACTION CLUSTER",
-        "DescribeCluster": "NOTHING",
+        "DescribeCluster": (
+            "NOTHING @if a broker gets it"
+            " | +ALTER CLUSTER @if a controller gets it, as with --bootstrap-controller"
+        ),
         "DescribeLogDirs": "DESCRIBE CLUSTER",
         "AlterReplicaLogDirs": "ALTER CLUSTER",
         "DescribeClientQuotas": "DESCRIBE_CONFIGS CLUSTER",
@@ -145,6 +148,86 @@ _TABLE: Final = {
 ``|`` stands between ways and ``&`` between the checks of one; ``@`` begins of which requests a way
 holds; ``+`` marks a check as aside.
 """
+
+_LEAVE_OUT: Final = {
+    "ListGroups": ("DESCRIBE GROUP", "DESCRIBE CLUSTER"),
+    "ListTransactions": ("DESCRIBE TRANSACTIONAL_ID",),
+    "DescribeTransactions": ("DESCRIBE TOPIC",),
+    "DescribeDelegationToken": ("DESCRIBE DELEGATION_TOKEN", "DESCRIBE_TOKENS USER"),
+    "Metadata": ("DESCRIBE CLUSTER",),
+    "DescribeCluster": ("DESCRIBE CLUSTER",),
+}
+"""Request → the checks whose denial only leaves something out of the answer.
+
+Brokers log some of these denials at INFO, like refusals. Read from 2.8, 3.3 to 3.9, 4.0, 4.1 and
+4.3, methods of KafkaApis: handleListGroupsRequest logs them up to 3.3, and since 3.4 none;
+handleListTransactionsRequest, handleDescribeTransactionsRequest (topics of a transaction) and
+handleDescribeTokensRequest log all. Metadata (versions 8 to 10) and DescribeCluster ask about the
+cluster only to report what is allowed there. All else that stands in a log at INFO was refused:
+FindCoordinator answers with an error, and handleTopicMetadataRequest logs only topics that the
+client named (``logIfDenied = !isAllTopics``). DescribeTopicPartitionsRequestHandler logs the
+others too, but Kafka's own clients always name topics to it.
+"""
+
+_ONLY_DESCRIBE: Final = frozenset(
+    (
+        "DescribeGroups",
+        "ConsumerGroupDescribe",
+        "ShareGroupDescribe",
+        "StreamsGroupDescribe",
+        "DescribeShareGroupOffsets",
+        "DescribeTransactions",
+        *_LEAVE_OUT,
+    )
+) - {"Metadata"}
+"""Requests that look at groups and transactional ids, as monitoring does."""
+
+
+def leaves_out(name: str, operation: str, resource_type: str) -> bool:
+    """Whether the denial of a check only leaves something out of the answer of a request.
+
+    >>> leaves_out("ListTransactions", "DESCRIBE", "TRANSACTIONAL_ID")
+    True
+    >>> leaves_out("FindCoordinator", "DESCRIBE", "TRANSACTIONAL_ID")
+    False
+    """
+    return f"{operation} {resource_type}" in _LEAVE_OUT.get(name, ())
+
+
+def needed_next(
+    names: Collection[str],
+    operation: str,
+    resource_type: str,
+    refused_types: Collection[str] = (),
+) -> tuple[str, ...]:
+    """Return the operations of which a client needs one, so that its next request passes too.
+
+    DESCRIBE alone lets a client find a group, a transactional id or a topic, and the next request
+    is refused. Each of these operations covers DESCRIBE. Several are alternatives.
+
+    Args:
+        names: the refused requests.
+        operation: what they asked for.
+        resource_type: on what.
+        refused_types: types of resources that the same principal was refused.
+
+    >>> needed_next(["FindCoordinator"], "DESCRIBE", "GROUP")
+    ('READ',)
+    >>> needed_next(["DescribeGroups"], "DESCRIBE", "GROUP")
+    ('DESCRIBE',)
+    >>> needed_next(["Metadata"], "DESCRIBE", "TOPIC")
+    ('READ', 'WRITE')
+    >>> needed_next(["Metadata"], "DESCRIBE", "TOPIC", ["TOPIC", "GROUP"])
+    ('READ',)
+    """
+    if operation != "DESCRIBE" or (names and _ONLY_DESCRIBE.issuperset(names)):
+        return (operation,)
+    if resource_type == "TOPIC":
+        use = {"GROUP": "READ", "TRANSACTIONAL_ID": "WRITE"}
+        known = tuple(need for kind, need in use.items() if kind in refused_types)
+        return known or tuple(use.values())
+    return ({"GROUP": "READ", "TRANSACTIONAL_ID": "WRITE"}.get(resource_type, operation),)
+
 
 _ABOUT: Final = {
     "DescribeCluster": ("DESCRIBE", "CLUSTER"),
@@ -242,7 +325,7 @@ def needs_words(request: KafkaRequest) -> str:
 def _way_words(way: Way) -> str:
     when = f" ({way.when})" if way.when else ""
     if way.fact is not None:
-        return f"{way.fact}{when}"
+        return f"no ACL{when}" if way.fact == Fact.NOTHING and when else f"{way.fact}{when}"
     return " and ".join(map(_check_words, way.checks)) + when
 
 

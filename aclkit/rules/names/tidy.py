@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.redpanda import has_unknown_members
 from aclkit.rules.names.overlap_index import OverlapIndex
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.redundancy import Leftover, find_cover, is_idle, is_reached_by_others
@@ -86,7 +87,8 @@ def tidy(
 ) -> Tidy:
     """Leave out what the other ACLs make needless.
 
-    ACLs of types and operations that are not known stay as they are.
+    ACLs of types and operations that are not known stay as they are, and so do those of roles and
+    groups of Redpanda, whose members are unknown.
 
     Args:
         rules: what decides.
@@ -134,7 +136,9 @@ class _Tidier:
         self, acls: list[Acl], rules: Rules, budget: Budget, reasons: Reasons, work: _Work
     ) -> None:
         rows = list(rows_of(acls, rules.semantics))
-        self.rows = sorted((row for row in rows if operations_to_come(row.acl)), key=_width)
+        read = rules.semantics
+        known = (row for row in rows if not has_unknown_members(row.acl.principal, read))
+        self.rows = sorted((row for row in known if operations_to_come(row.acl)), key=_width)
         self._semantics, self._work = rules.semantics, work
         self._is_open = rules.settings.allow_everyone
         supers = rules.settings.super_users

@@ -43,6 +43,10 @@ def test_the_page_has_what_the_command_prints(refusing, asked):
     assert ran(refusing, "denials").splitlines()[0] in page.text
 
 
+def test_a_refused_access_to_what_is_no_known_name_stands_on_the_page(asked):
+    assert "group:x" in asked.ask("/denials").text
+
+
 def test_words_narrow_the_page_and_the_box_keeps_them(asked):
     page = asked.ask("/denials", words="alice orders")
     assert "User:alice" in page.text

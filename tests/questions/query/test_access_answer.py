@@ -93,3 +93,34 @@ def test_the_hosts_that_most_rows_have_are_said_once():
 def test_hosts_that_all_rows_have_hold_without_exception():
     said, _ = access_parts("principal", [row("User:a", "10.0.0.1")], has_decision=False)
     assert said == Sentence("Client address: 10.0.0.1.")
+
+
+EVERY = {"principal": "User:*", "resource_name": "payments"}
+
+
+@pytest.mark.parametrize(
+    ("acls", "first"),
+    [
+        (
+            [acl(1, **EVERY)],
+            "Every client can READ topic:payments: 5 known principals, and all that no ACL names.",
+        ),
+        (
+            [acl(1, **EVERY), acl(2, principal="User:bob", permission_type="DENY")],
+            "Every client can READ topic:payments, except 1 of 5 known principals.",
+        ),
+        (
+            [acl(1, **EVERY, host="10.0.0.1")],
+            "Every client can READ topic:payments from some hosts: 5 known principals, and all "
+            "that no ACL names.",
+        ),
+        ([acl(1)], "1 principal can READ topic:payments."),
+    ],
+)
+def test_the_first_line_is_that_every_client_can(tmp_path, acls, first):
+    small.build(tmp_path / "w", acls, BrokerSettings())
+    published = open_warehouse(str(tmp_path / "w"))
+    with closing(connect(published)) as connection:
+        found = who_can(connection, published, small.CLUSTER, "READ", PAYMENTS)
+        answer = who_can_answer(found, "READ", PAYMENTS, "ALLOWED")
+        assert sentences(answer.parts())[0] == first

@@ -58,7 +58,7 @@ def test_of_several_variants_the_plainest_is_meant(name, resource_type, title, o
     ("name", "resource_type", "wrong"),
     [
         ("JoinGroup", "TOPIC", "JoinGroup checks no topic. Did you mean group:NAME?"),
-        ("DescribeCluster", "CLUSTER", "DescribeCluster is decided without ACLs"),
+        ("ExpireDelegationToken", "DELEGATION_TOKEN", "ExpireDelegationToken is decided without"),
         ("RenewDelegationToken", "DELEGATION_TOKEN", "is decided without ACLs"),
     ],
 )
@@ -88,3 +88,11 @@ def test_no_operation_is_the_name_of_a_request():
 )
 def test_a_misspelt_request_gets_the_likely_one(text, likely):
     assert likely_request(text, "TOPIC") == likely
+
+
+def test_a_controller_asks_for_what_a_broker_does_not():
+    words = needs_words(asked_request("DescribeCluster", "CLUSTER").request)
+    assert words == (
+        "no ACL (if a broker gets it), or ALTER on the cluster "
+        "(if a controller gets it, as with --bootstrap-controller)"
+    )
