@@ -32,7 +32,11 @@ SCOPE = (
         type=click.Choice(SCOPES),
         help="Which other ACLs to remove: none (add), those of principals in the files, or all.",
     ),
-    flag("--operator", "Also remove what Strimzi's User Operator would delete."),
+    option(
+        "--operator/--no-operator",
+        default=None,
+        help="Whether Strimzi's User Operator runs: it also removes ACLs of users without a file.",
+    ),
 )
 
 
@@ -45,7 +49,7 @@ class DesiredOptions:
     strict: bool = False
     allow_empty: bool = False
     scope: Scope | None = None
-    operator: bool = False
+    operator: bool | None = None
 
     @property
     def asked(self) -> Asked:

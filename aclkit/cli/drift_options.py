@@ -58,7 +58,9 @@ def drift_files(chosen: Mapping[str, Any]) -> DesiredFiles | None:
             f"{names}: ACLs that the files do not hold may be theirs or not. Pass --scope "
             f"{listed(SCOPES, 'or')}."
         )
-    return DesiredFiles(paths=paths, desired=desired, scope=scope, with_operator=chosen["operator"])
+    return DesiredFiles(
+        paths=paths, desired=desired, scope=scope, with_operator=bool(chosen["operator"])
+    )
 
 
 def _is_missing(path: str) -> bool:

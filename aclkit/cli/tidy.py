@@ -106,7 +106,7 @@ def tidy(
     clean = masker(())
     if paths:
         applied = read_planned(
-            paths, wanted.asked, state, wanted.scope, with_operator=wanted.operator
+            paths, wanted.asked, state, wanted.scope, with_operator=bool(wanted.operator)
         )
         clean = masker(applied.hidden)
         tell_all(map(clean, applied.notes))

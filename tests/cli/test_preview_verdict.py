@@ -38,7 +38,7 @@ def test_an_acl_that_changes_no_access_passes(acl_file, work):
 
 def test_a_change_of_access_wants_a_review_and_ends_with_1_if_strict(write):
     words = (write("acls.csv", f"{CSV}{ANN_READS_MORE}"), "--scope", "add")
-    assert apply(*words).stdout.startswith("Verdict: review. Access changes.\n")
+    assert apply(*words).stdout.startswith("Verdict: review. Access changes. User:ann gains READ")
     assert apply(*words, "--strict", code=1).stdout.startswith("Verdict: review.")
 
 

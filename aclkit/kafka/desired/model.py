@@ -83,6 +83,8 @@ class ResourceChange:
         forgets: the ACL that leaves the tool's state and stays on the cluster.
         is_create_first: the ACL is created before the other one is deleted.
         cluster: the cluster that it is for, where the file names it.
+        is_deferred: the plan leaves it for a later one.
+        is_elsewhere_perhaps: the plan is for several clusters and does not say for which one it is.
     """
 
     place: Place
@@ -93,6 +95,8 @@ class ResourceChange:
     forgets: DesiredAcl | None = None
     is_create_first: bool = False
     cluster: str | None = None
+    is_deferred: bool = False
+    is_elsewhere_perhaps: bool = False
 
     @property
     def acls(self) -> Iterator[DesiredAcl]:
@@ -142,6 +146,8 @@ class Part:
         problems: why it cannot be used; with one, nothing of it may be used.
         notes: what a reader must know.
         unread: kinds of documents or resources that may hold ACLs and are not read, and how many.
+        unjudged: parts of it that change ACLs perhaps and are not read, in words.
+        unknown: what else the ACLs at the end depend on and nobody can know yet, in words.
     """
 
     document: str
@@ -154,6 +160,8 @@ class Part:
     problems: Sequence[Problem] = ()
     notes: Sequence[str] = ()
     unread: Mapping[str, int] = field(default_factory=dict)
+    unjudged: Sequence[str] = ()
+    unknown: Sequence[str] = ()
 
 
 class NotJsonError(ValueError):

@@ -39,9 +39,8 @@ def of_twice(creating: Sequence[str]) -> str:
 def of_needless(creating: Sequence[str], holding: Sequence[str]) -> str:
     """Advise on an ACL that is created although another resource holds it."""
     return (
-        f"{_these(creating)} creates an ACL that {_these(holding)} already holds: it has no "
-        "effect. Merge them into one resource, because destroying one of them later removes "
-        "the ACL."
+        f"{_these(creating)} creates an ACL that {_these(holding)} already holds. Merge them "
+        "into one resource, because destroying one of them later removes the ACL."
     )
 
 

@@ -14,7 +14,7 @@ some resource is a creation. Source: OpenTofu 1.12.6 on Kafka 4.3.1, see the tes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -81,12 +81,22 @@ class _Touched:
     holders: list[tuple[str, str]] = field(default_factory=list)
 
 
-def plan_effects(changes: Iterable[ResourceChange]) -> list[PlanEffect]:
+def plan_effects(
+    changes: Iterable[ResourceChange], existing: Collection[tuple[str, ...]] | None = None
+) -> list[PlanEffect]:
     """Return what all changes together do to each ACL, sorted by effect and ACL.
 
-    An ACL that is created although another resource holds it has no effect: it exists.
+    An ACL that is created although another resource holds it has no effect if it exists.
+
+    Args:
+        changes: those of the plans.
+        existing: the ACLs of the cluster, by their seven fields; None takes the plan's word for
+            what its resources hold.
     """
-    found = [_effect(touched) for touched in _touched(changes).values()]
+    found = [
+        _effect(touched, is_there=existing is None or binding in existing)
+        for (_, binding), touched in _touched(changes).items()
+    ]
     return sorted((effect for effect in found if effect is not None), key=_order)
 
 
@@ -164,8 +174,8 @@ def _is_needless(touched: _Touched) -> bool:
     )
 
 
-def _effect(touched: _Touched) -> PlanEffect | None:
-    if not touched.steps or _is_needless(touched):
+def _effect(touched: _Touched, *, is_there: bool) -> PlanEffect | None:
+    if not touched.steps or (is_there and _is_needless(touched)):
         return None
     effect = _kind(touched)
     involved = [

@@ -11,7 +11,7 @@ Source: Terraform's "JSON Output Format", and files of OpenTofu 1.12.6.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -52,13 +52,20 @@ _ACTIONS: Final = frozenset((*_KEEPS, *_CREATES, *_DELETES, *_REPLACES, *_FORGET
 
 @dataclass(slots=True)
 class _Reading:
-    """What is read of the plans of one document."""
+    """What is read of the plans of one document.
+
+    Attributes:
+        moving: kinds of resources that may hold ACLs, are not read, and change.
+        unclear: the addresses of deferred changes of ACLs with unknown fields.
+    """
 
     document: Document
     changes: list[ResourceChange] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unread: Counter[str] = field(default_factory=Counter)
+    moving: Counter[str] = field(default_factory=Counter)
+    unclear: list[str] = field(default_factory=list)
 
 
 def read_plan(document: Document) -> Part:
@@ -69,15 +76,18 @@ def read_plan(document: Document) -> Part:
         for plan in found.objects:
             _read_one(reading, plan)
     reading.notes += _unnamed(reading.changes)
+    changes = _with_doubt(reading.changes)
     return Part(
         document=document.name,
         form=NAME,
         reach="change",
-        acls=list(_after(reading.changes)),
-        changes=reading.changes,
+        acls=list(_after(changes)),
+        changes=changes,
         problems=reading.problems,
-        notes=[*reading.notes, *dict.fromkeys(plan_notes(reading.changes))],
+        notes=[*reading.notes, *dict.fromkeys(plan_notes(changes))],
         unread=reading.unread,
+        unjudged=_unjudged(reading.moving),
+        unknown=_unknown(reading.unclear),
     )
 
 
@@ -95,7 +105,7 @@ def _after(changes: Sequence[ResourceChange]) -> Iterator[DesiredAcl]:
     """Yield the ACLs that the resources hold after the plan."""
     for change in changes:
         held = change.creates or change.keeps
-        if held is not None:
+        if held is not None and not change.is_deferred:
             yield held
 
 
@@ -106,7 +116,7 @@ def _read_one(reading: _Reading, plan: Mapping[str, object]) -> None:
         reading.problems.append(Problem(place, text))
         return
     resources = plan.get("resource_changes")
-    if resources is None and "planned_values" not in plan and "resource_drift" not in plan:
+    if resources is None and not _OTHERWISE_A_PLAN & plan.keys():
         reading.problems.append(Problem(place, f"This plan has no changes in it. Run: {HOW}"))
     elif resources is not None and not isinstance(resources, list):
         reading.problems.append(Problem(place, f"resource_changes is no list. Run: {HOW}"))
@@ -114,11 +124,16 @@ def _read_one(reading: _Reading, plan: Mapping[str, object]) -> None:
     reading.notes += _notes(plan)
 
 
+_OTHERWISE_A_PLAN: Final = frozenset(("planned_values", "resource_drift", "deferred_changes"))
+
+
 def _read_resources(
     reading: _Reading, plan: Mapping[str, object], resources: Sequence[object]
 ) -> None:
     configuration = Configuration(plan)
-    clusters = _Clusters(configuration, resources)
+    deferred = [as_mapping(each).get("resource_change") for each in _deferred(plan)]
+    clusters = _Clusters(configuration, [*resources, *deferred])
+    _read_deferred(reading, configuration, clusters, deferred)
     for at, value in enumerate(resources):
         resource = as_mapping(value)
         kind, unread = kind_of(resource)
@@ -133,9 +148,62 @@ def _read_resources(
                 reading.problems.append(Problem(place, f"It has no address. Run: {HOW}"))
         elif unread:
             reading.unread[unread] += 1
+            reading.moving[unread] += _moves(resource)
         elif not isinstance(resource.get("type"), str):
             place = reading.document.place(address=f"resource_changes[{at}]")
             reading.problems.append(Problem(place, f"It is no change of a resource. Run: {HOW}"))
+
+
+def _deferred(plan: Mapping[str, object]) -> list[object]:
+    return as_list(plan.get("deferred_changes"))
+
+
+def _read_deferred(
+    reading: _Reading,
+    configuration: Configuration,
+    clusters: _Clusters,
+    resources: Iterable[object],
+) -> None:
+    """Read the changes that the plan leaves for a later one; their fields may be unknown."""
+    for resource in map(as_mapping, resources):
+        kind, unread = kind_of(resource)
+        address = as_text(resource.get("address"))
+        if kind is not None and address:
+            reader = _Reader(reading.document, resource, kind, configuration, clusters)
+            found = reader.changes()
+            if reader.problems:
+                reading.unclear.append(address)
+            reading.changes += [replace(each, is_deferred=True) for each in found]
+        elif unread:
+            reading.unread[unread] += 1
+            reading.moving[unread] += 1
+
+
+def _moves(resource: Mapping[str, object]) -> bool:
+    """Whether a resource changes."""
+    actions = tuple(map(as_text, as_list(as_mapping(resource.get("change")).get("actions"))))
+    return actions not in (("no-op",), ("read",))
+
+
+def _unjudged(moving: Counter[str]) -> list[str]:
+    kinds = [f"{number} {kind}" for kind, number in sorted(moving.items()) if number]
+    return [f"{few(kinds)}, which the plan changes and aclkit does not read"] if kinds else []
+
+
+def _unknown(addresses: Sequence[str]) -> list[str]:
+    if not addresses:
+        return []
+    what = number_of(len(addresses), "deferred change")
+    return [f"{what} with unknown fields ({few(addresses)})"]
+
+
+def _with_doubt(changes: Sequence[ResourceChange]) -> list[ResourceChange]:
+    """Mark what may be for another cluster, because the plan is for several."""
+    named = {change.cluster for change in changes if change.cluster is not None}
+    return [
+        replace(change, is_elsewhere_perhaps=change.cluster is None and bool(named))
+        for change in changes
+    ]
 
 
 class _Clusters:

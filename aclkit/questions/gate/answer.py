@@ -22,6 +22,7 @@ from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.phrases import number_of
 from aclkit.questions.assertions.answer import outcome_item
+from aclkit.questions.gate.passing import Passing
 from aclkit.questions.gate.verdict import DENY, Limits, Planned, Verdict
 from aclkit.questions.preview.answer import preview_answer
 from aclkit.questions.preview.preview_json import preview_members
@@ -81,7 +82,14 @@ def with_verdict(answer: Answer, verdict: Verdict) -> Answer:
     parts, besides, made = answer.parts, answer.besides, answer.json
 
     def members() -> Members:
-        yield "gate", {"verdict": verdict.name, "reasons": list(verdict.reasons)}
+        yield (
+            "gate",
+            {
+                "verdict": verdict.name,
+                "reasons": list(verdict.reasons),
+                "effect": list(verdict.effect),
+            },
+        )
         found = made() if made else {}
         yield from found.items() if isinstance(found, Mapping) else found
 
@@ -117,9 +125,15 @@ def _parts(planned: Planned, limits: Limits, found: Findings, base: Answer) -> I
     if base.parts is not None:
         yield Heading("Access")
         yield from base.parts()
+    if planned.others is not None and planned.others.openings:
+        yield Heading("Perhaps")
+        yield Items(_otherwise(planned.others, "perhaps"))
     if planned.moment is not None and planned.moment.openings:
         yield Heading("While it is applied")
-        yield Items(_moment(planned))
+        yield Items(_otherwise(planned.moment, "for a time"))
+    if planned.depends:
+        yield Heading("Which ACLs exist afterwards depends on")
+        yield Items([Item(each.words) for each in planned.depends])
     for heading, sentences in (("New findings", found.brought), ("Ended findings", found.ended)):
         if sentences:
             yield Heading(heading)
@@ -131,10 +145,9 @@ def _effect(each: PlanEffect) -> Item:
     return Item(f"{acl_words(each.acl.acl)} {_EFFECTS[each.effect]}", "!", under)
 
 
-def _moment(planned: Planned) -> Iterator[Item]:
-    if planned.moment is not None:
-        for line in change_lines(planned.moment.openings):
-            yield Item(f"for a time: {line_words(line)}", MARKS[line.kind])
+def _otherwise(passing: Passing, when: str) -> Iterator[Item]:
+    for line in change_lines(passing.openings):
+        yield Item(f"{when}: {line_words(line)}", MARKS[line.kind])
 
 
 def _members(
@@ -144,14 +157,10 @@ def _members(
     notes: Sequence[str],
 ) -> Members:
     yield "plan_effects", [_effect_object(each) for each in planned.effects]
-    moment = planned.moment
-    yield (
-        "for_a_time",
-        [
-            {"kind": line.kind, "words": line_words(line)}
-            for line in change_lines(moment.openings if moment else ())
-        ],
-    )
+    for name, passing in (("for_a_time", planned.moment), ("perhaps", planned.others)):
+        lines = change_lines(passing.openings if passing else ())
+        yield name, [{"kind": line.kind, "words": line_words(line)} for line in lines]
+    yield "depends_on", [each.words for each in planned.depends]
     yield (
         "policies",
         [{"name": each.assertion.name, "outcome": each.state} for each in limits.outcomes],

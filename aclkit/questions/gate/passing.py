@@ -1,30 +1,31 @@
-"""What is allowed or denied for a time only, while a change is applied. Pure.
+"""What is allowed or denied on the way only, or at another end than the one that is shown. Pure.
 
-An access counts that is denied before and at the end, and allowed at some moment; and one that is
-allowed before and at the end, and denied at some moment. The moments are bounds of all orders.
+``rules.names.moments`` judges; here the rule confirms each name that it found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from aclkit.questions.preview.desired import Bounds
+from aclkit.model.acl import Request
+from aclkit.questions.preview.desired import Applied
 from aclkit.questions.preview.preview import MOST_REGIONS
-from aclkit.questions.preview.state import Change, State
-from aclkit.rules.decide.confirm import Comparison, Decider
-from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.questions.preview.state import Change
+from aclkit.rules.decide.confirm import Decider
+from aclkit.rules.names.compare import LOST, Difference
+from aclkit.rules.names.moments import find_moments
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.region import RegionChange, openings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passing:
-    """What is otherwise for a time.
+    """What is decided otherwise than before, at other moments than the end that is shown.
 
     Attributes:
-        change: the state before, and the one at the end.
-        openings: what is gained or lost for a time, with its names.
+        change: the state before, and the end that is shown.
+        openings: what is gained or lost, with its names.
         is_known: nothing was left open.
     """
 
@@ -32,50 +33,42 @@ class Passing:
     openings: Sequence[RegionChange]
     is_known: bool
 
+    def has(self, kind: str) -> bool:
+        """Whether anything is gained, or lost."""
+        return any(each.kind == kind for each in self.openings)
 
-def passing_of(change: Change, moments: Bounds, budget: Budget) -> Passing:
-    """Return what is otherwise while a change is applied than before it and at its end."""
-    found: list[RegionChange] = []
-    is_known = True
-    for kind, moment in _asked(change, moments):
-        cells, known = _cells(change, moment, kind, budget)
-        is_known = is_known and known
-        found += cells
-    return Passing(change=change, openings=found, is_known=is_known)
+    def of_kind(self, kind: str) -> list[RegionChange]:
+        """Return what is gained, or what is lost."""
+        return [each for each in self.openings if each.kind == kind]
 
 
-def _asked(change: Change, moments: Bounds) -> Sequence[tuple[str, State]]:
-    """Return which bound is asked for what."""
-    asked = [(GAINED, moments.most), (LOST, moments.least)]
-    if change.before.settings.allow_everyone:
-        # A resource without ACLs is open: the fewest ACLs can allow more than the most.
-        asked += [(GAINED, moments.bare), (LOST, moments.most)]
-    return asked
+def passing_of(change: Change, applied: Applied, budget: Budget) -> tuple[Passing, Passing]:
+    """Return what is otherwise for a time, and what is otherwise at another end.
 
-
-def _cells(
-    change: Change, moment: State, kind: str, budget: Budget
-) -> tuple[list[RegionChange], bool]:
-    """Return the differences of a moment from both ends.
-
-    Its names are compared with one end; the shortest name of each difference is decided at the
-    other one. Where one comparison shows nothing, the other one may.
+    Raises:
+        DisagreementError: the rule decides a name otherwise.
     """
     semantics = change.readings[1]
-    before, after = change.before.rules(semantics), change.after.rules(semantics)
-    rules = moment.rules(semantics)
-    is_known = True
-    for one, other in ((after, before), (before, after)):
-        compared = Comparison.of(one, rules, budget)
-        is_known = is_known and compared.difference.is_known
-        decider, is_lost = Decider.of(other), kind == LOST
-        cells = tuple(
-            each
-            for each in compared.difference.of_kind(kind)
-            if decider.allows(compared.rulings(each)[0]) is is_lost
-        )
-        if cells:
-            telling = Budget(per_question=budget.per_question, total=budget.total)
-            kept = replace(compared.difference, changes=cells)
-            return openings(kept, telling, MOST_REGIONS), is_known
-    return [], is_known
+    before = change.before.rules(semantics)
+    found = find_moments(before, change.after.rules(semantics), applied.doings, budget)
+    decider = Decider.of(before) if found.passing.changes or found.ends.changes else None
+    return _told(change, found.passing, decider, budget), _told(change, found.ends, decider, budget)
+
+
+def request_of(opening: RegionChange) -> Request:
+    """Return a request that shows a change."""
+    return opening.change.cell.about(opening.change.name)
+
+
+def _told(
+    change: Change, difference: Difference, decider: Decider | None, budget: Budget
+) -> Passing:
+    for each in difference.changes if decider else ():
+        decider.confirm(each.cell.about(each.name), is_allowed=each.kind == LOST)
+    # What tells which names these are may take as much again; it is no part of the proof.
+    telling = Budget(per_question=budget.per_question, total=budget.total)
+    return Passing(
+        change=change,
+        openings=openings(difference, telling, MOST_REGIONS),
+        is_known=difference.is_known,
+    )

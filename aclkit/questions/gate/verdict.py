@@ -1,7 +1,10 @@
 """A preview, and what a team allows → the verdict on a change, with every reason. Pure.
 
 *deny*: a policy, the reference, a watch or ``--fail-on`` is broken, or something is unknown.
-*review*: access changes otherwise, at the end or for a time. *pass*: no access changes.
+*review*: access changes otherwise, at some end or for a time. *pass*: no access changes.
+
+A *gap* is access that is there before and afterwards, and is missing for a time. What is allowed
+for a time, and not before, is gained.
 """
 
 from __future__ import annotations
@@ -12,11 +15,12 @@ from typing import Final, Literal
 
 from aclkit.answer.masked import Hidden
 from aclkit.kafka.desired.plan_effect import PlanEffect
-from aclkit.model.phrases import few, number_of
+from aclkit.model.phrases import few
 from aclkit.questions.assertions.model import Assertion, Outcome
+from aclkit.questions.gate.effect import effect_sentences
 from aclkit.questions.gate.passing import Passing, passing_of
 from aclkit.questions.gate.watch import touched
-from aclkit.questions.preview.desired import Applied, Bounds
+from aclkit.questions.preview.desired import Applied, Bounds, Depends
 from aclkit.questions.preview.preview import Preview, preview
 from aclkit.questions.preview.state import Asked, Change
 from aclkit.questions.prove.claim import FAILS, HOLDS, Claimed
@@ -41,8 +45,9 @@ class Planned:
 
     Attributes:
         preview: what changes at the end, in the worst case.
-        others: what changes at the other ends that an undefined order can have.
+        others: what changes at other ends, where the end depends on something.
         moment: what is otherwise for a time only; None where nothing is applied step by step.
+        depends: on what it depends which ACLs exist at the end.
         bounds: of the other ends, and of the states on the way.
         effects: of plans, what they do to each ACL.
         hidden: sensitive values, which people must not see.
@@ -50,8 +55,9 @@ class Planned:
     """
 
     preview: Preview
-    others: Sequence[Preview] = ()
+    others: Passing | None = None
     moment: Passing | None = None
+    depends: Sequence[Depends] = ()
     bounds: Sequence[Bounds] = ()
     effects: Sequence[PlanEffect] = ()
     hidden: Sequence[Hidden] = ()
@@ -69,38 +75,47 @@ class Planned:
             applied: how files lead there, if they do.
             budget: the search limit.
         """
-        moment, others = None, list[Preview]()
-        if applied is not None and applied.moments is not None:
-            moment = passing_of(change, applied.moments, budget)
-        if applied is not None and applied.ends is not None:
-            ends = applied.ends.most, applied.ends.least
-            others = [preview(replace(change, after=end), inventory, budget) for end in ends]
+        shown = preview(change, inventory, budget)
+        if applied is None:
+            return cls(preview=shown)
+        moment, others = passing_of(change, applied, budget) if applied.doings else (None, None)
         return cls(
-            preview=preview(change, inventory, budget),
+            preview=replace(shown, is_settled=not applied.depends),
             others=others,
             moment=moment,
-            bounds=[*filter(None, (applied.ends, applied.moments))] if applied is not None else (),
-            effects=applied.effects if applied is not None else (),
-            hidden=applied.hidden if applied is not None else (),
-            fresh=applied.fresh if applied is not None else frozenset(),
+            depends=applied.depends,
+            bounds=[*filter(None, (applied.ends, applied.moments))],
+            effects=applied.effects,
+            hidden=applied.hidden,
+            fresh=applied.fresh,
         )
 
     @property
     def has_gap(self) -> bool:
-        """Whether an ACL, or access, is off for a time."""
-        is_passing = self.moment is not None and bool(self.moment.openings)
-        return is_passing or any(each.effect == GAP for each in self.effects)
+        """Whether access is off for a time."""
+        return self.moment is not None and self.moment.has(LOST)
 
     def has(self, kind: str) -> bool:
-        """Whether anything is gained or lost at some end."""
-        return any(each.has(kind) for each in (self.preview, *self.others))
+        """Whether anything is gained or lost at some end; or gained for a time."""
+        if kind == GAINED and self.moment is not None and self.moment.has(GAINED):
+            return True
+        return self.preview.has(kind) or (self.others is not None and self.others.has(kind))
 
     @property
     def is_known(self) -> bool:
-        """Whether everything is known about it."""
-        moment = self.moment
-        ends = all(each.is_known for each in (self.preview, *self.others))
-        return ends and (moment is None or moment.is_known)
+        """Whether no search limit left anything open about it."""
+        asked = (self.preview, self.others, self.moment)
+        return all(each is None or each.is_known for each in asked)
+
+    @property
+    def unknown(self) -> list[str]:
+        """What it depends on and cannot be judged, in words."""
+        return [each.words for each in self.depends if each.acls is None and not each.is_unread]
+
+    @property
+    def unread(self) -> list[str]:
+        """What it depends on and aclkit does not read, in words."""
+        return [each.words for each in self.depends if each.is_unread]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,33 +146,39 @@ class Verdict:
     Attributes:
         name: deny, review or pass.
         reasons: sentences, the first one decides.
+        effect: who loses how much, then who gains; each a sentence.
     """
 
     name: Name
     reasons: Sequence[str] = field(default_factory=tuple)
+    effect: Sequence[str] = ()
 
     def said(self, clean: Callable[[str], str]) -> Verdict:
-        """Return the verdict with other words for its reasons."""
-        return Verdict(self.name, [*map(clean, self.reasons)])
+        """Return the verdict with other words for its sentences."""
+        return Verdict(self.name, [*map(clean, self.reasons)], [*map(clean, self.effect)])
 
     @property
     def sentence(self) -> str:
-        """The verdict and its first reason."""
-        return f"Verdict: {self.name}. {self.reasons[0]}"
+        """The verdict, its first reason and the effect."""
+        return " ".join((f"Verdict: {self.name}.", self.reasons[0], *self.effect))
 
 
 def judge(planned: Planned, limits: Limits, budget: Budget) -> Verdict:
     """Return the verdict on a change."""
+    found = planned.preview, planned.others, planned.moment, planned.depends
+    effect = [*effect_sentences(*found)]
     broken = [*_broken(planned, limits, budget)]
     if broken:
-        return Verdict(DENY, broken)
-    preview = planned.preview
-    if preview.has(GAINED) or preview.has(LOST):
-        return Verdict(REVIEW, ["Access changes."])
-    if planned.has(GAINED) or planned.has(LOST):
-        return Verdict(REVIEW, ["Access may change: the order of the plan is undefined."])
-    if planned.has_gap:
-        return Verdict(REVIEW, ["An ACL is off for a time while the plan is applied."])
+        return Verdict(DENY, broken, effect)
+    shown = planned.preview
+    if shown.has(GAINED) or shown.has(LOST):
+        return Verdict(REVIEW, ["Access changes."], effect)
+    if planned.others is not None and planned.others.openings:
+        return Verdict(REVIEW, ["Access may change."], effect)
+    if planned.moment is not None and planned.moment.openings:
+        return Verdict(REVIEW, ["Access changes for a time while it is applied."], effect)
+    if planned.unread:
+        return Verdict(REVIEW, [f"Access may change. It depends on {few(planned.unread)}."])
     return Verdict(GO, ["No access changes."])
 
 
@@ -188,6 +209,8 @@ def _broken(planned: Planned, limits: Limits, budget: Budget) -> Iterator[str]:
     yield from _failing(planned, limits.fail_on)
     if not planned.is_known:
         yield "More access may change: the search limit was reached."
+    if planned.unknown:
+        yield f"More access may change. It depends on {few(planned.unknown)}."
 
 
 def _may_break(policy: Assertion, planned: Planned, budget: Budget) -> bool:
@@ -212,7 +235,7 @@ def _has_fresh(opening: RegionChange, fresh: frozenset[str]) -> bool:
 def _watched(watch: Assertion, planned: Planned, budget: Budget) -> Iterator[str]:
     for each, when in (
         (planned.preview, ""),
-        *((other, " in another order") for other in planned.others),
+        (planned.others, " perhaps"),
         (planned.moment, " for a time"),
     ):
         found = touched(watch, each, budget, planned.fresh) if each is not None else []
@@ -223,15 +246,18 @@ def _watched(watch: Assertion, planned: Planned, budget: Budget) -> Iterator[str
 
 def _failing(planned: Planned, fail_on: str | None) -> Iterator[str]:
     kinds = (GAINED, LOST, GAP) if fail_on == ANY else (fail_on,)
-    if GAINED in kinds and planned.has(GAINED):
-        yield f"Access is gained (--fail-on {fail_on})."
-    if LOST in kinds and planned.has(LOST):
-        yield f"Access is lost (--fail-on {fail_on})."
+    for kind in (LOST, GAINED):
+        if kind in kinds and planned.has(kind):
+            yield f"Access {_how_sure(planned, kind)} (--fail-on {fail_on})."
     if GAP in kinds and planned.has_gap:
-        gaps = sum(each.effect == GAP for each in planned.effects)
-        what = number_of(gaps, "ACL") if gaps else "Access"
-        verb = "is" if gaps <= 1 else "are"
-        yield f"{what} {verb} off for a time (--fail-on {fail_on})."
+        yield f"Access is off for a time (--fail-on {fail_on})."
+
+
+def _how_sure(planned: Planned, kind: str) -> str:
+    if planned.preview.has(kind):
+        return f"is {kind}"
+    is_perhaps = planned.others is not None and planned.others.has(kind)
+    return f"may be {kind}" if is_perhaps else f"is {kind} for a time"
 
 
 def _words(openings: Sequence[RegionChange]) -> str:

@@ -4,21 +4,22 @@ What files remove is never guessed: a plan says it, KafkaUsers own principals, a
 whole. Of every other form the user says it with ``--scope``.
 
 The worst case counts. An ACL that one resource of a plan deletes and another creates may be gone
-at the end, because Terraform runs both at once: here it is gone, and ``Applied.ends`` bounds the
-other ends. ``Applied.moments`` bounds what holds while a plan or a KafkaUser is applied.
+at the end, because Terraform runs both at once: here it is gone. ``Applied.doings`` is all that is
+done, in whose order, and what of it is sure; ``Applied.depends`` says on what the end depends.
+``Applied.ends`` and ``Applied.moments`` bound what holds at any end and on the way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Final
 
 from aclkit.answer.masked import Hidden
 from aclkit.errors import UsageError
 from aclkit.kafka.desired.answer import hidden_in
-from aclkit.kafka.desired.model import DesiredAcl, Part, Place
+from aclkit.kafka.desired.model import DesiredAcl, Part, Place, ResourceChange
 from aclkit.kafka.desired.plan_effect import (
     PlanEffect,
     absent_after,
@@ -32,6 +33,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
 from aclkit.questions.preview.scopes import SCOPES, Scope
 from aclkit.questions.preview.state import State
+from aclkit.rules.names.moments import Doing
 
 Binding = tuple[str, ...]
 
@@ -42,7 +44,8 @@ class Bounds:
 
     Attributes:
         most: nothing more is ever allowed: every ALLOW in question exists, and no DENY.
-        least: nothing less is ever allowed: every DENY in question exists, and no ALLOW.
+        least: nothing less is ever allowed: every DENY in question exists, and no ALLOW; and no
+            resource that one of the ACLs reaches is open to everyone.
         bare: none of the ACLs in question exists; it matters where a resource without ACLs is
             open to everyone.
     """
@@ -52,19 +55,36 @@ class Bounds:
     bare: State
 
 
+@dataclass(frozen=True, slots=True)
+class Depends:
+    """On what it depends which ACLs exist at the end.
+
+    Attributes:
+        words: what follows "depends on".
+        acls: those that may or may not exist, by their seven fields; None where they are unknown.
+        is_unread: they stand in a part of a file that aclkit does not read.
+    """
+
+    words: str
+    acls: Mapping[Binding, Acl] | None = None
+    is_unread: bool = False
+
+
 @dataclass(frozen=True, kw_only=True)
 class Applied:
     """What files come to on top of a state.
 
     Attributes:
         after: the state at the end, in the worst case.
-        ends: other states at the end, where an order is undefined; they bound what it allows.
+        ends: other states at the end, where it depends on something; they bound what it allows.
         moments: states on the way that bound what can be allowed for a time.
         effects: of plans, what they do to each ACL.
         notes: what has no effect, where plan and cluster disagree, and what was left alone.
         places: where files hold an ACL, by its seven fields.
         hidden: sensitive values, which people must not see.
         fresh: principals that a plan creates: their names are not known yet.
+        doings: what is done step by step; none where it is not known how files are applied.
+        depends: on what it depends which ACLs exist at the end.
     """
 
     after: State
@@ -75,10 +95,16 @@ class Applied:
     places: Mapping[Binding, Sequence[Place]]
     hidden: Sequence[Hidden] = ()
     fresh: frozenset[str] = frozenset()
+    doings: Sequence[Doing] = ()
+    depends: Sequence[Depends] = ()
 
 
 def apply_desired(
-    desired: Desired, before: State, scope: Scope | None = None, *, with_operator: bool = False
+    desired: Desired,
+    before: State,
+    scope: Scope | None = None,
+    *,
+    with_operator: bool | None = False,
 ) -> Applied:
     """Return what files lead to.
 
@@ -86,7 +112,8 @@ def apply_desired(
         desired: what the files hold.
         before: the state of the cluster.
         scope: what files without a scope of their own remove.
-        with_operator: Strimzi's User Operator runs, see ``operator_removes``.
+        with_operator: Strimzi's User Operator runs, see ``operator_removes``; None where that is
+            unknown: then the end depends on it.
 
     Raises:
         UsageError: there are such files, and no scope; the message shows what each would remove.
@@ -97,11 +124,12 @@ def apply_desired(
     wanted = {acl.binding: acl.acl for part in parts if part.reach != "change" for acl in part.acls}
     held = {acl.binding for part in parts for acl in part.acls}
     gone = {acl.binding for acl in before.acls.values() if _is_removed(acl, held, parts, scope)}
+    unowned = {} if with_operator is False else _without_owner(parts, before, held)
     if with_operator:
-        gone |= _removed_by_operator(parts, before, held)
-    changes = [change for part in parts for change in part.changes]
-    effects = plan_effects(changes)
+        _require_owners(parts)
+        gone |= unowned.keys()
     existing = {acl.binding for acl in before.acls.values()}
+    effects = plan_effects(_sure(parts), existing)
     unsure = {each.acl.binding for each in effects if each.effect == _UNDEFINED}
     conflicts = absent_after(effects) & wanted.keys()
     lost, made = _worst(effects, existing, unsure)
@@ -109,11 +137,18 @@ def apply_desired(
     kept = {binding: acl for binding, acl in wanted.items() if binding not in conflicts}
     after = _state(before, gone | lost | conflicts, kept)
     known = {acl.binding: acl.acl for acl in _held(parts)}
-    in_question = {binding: known[binding] for binding in unsure | conflicts}
+    doings = _doings(parts, before, gone, {each: known[each] for each in conflicts})
+    doings += [Doing(((False, acl),), with_operator is True) for acl in unowned.values()]
+    depends = [
+        *_of_order({binding: known[binding] for binding in unsure | conflicts}),
+        *_of_operator(unowned, with_operator=with_operator),
+        *_of_plans(parts),
+    ]
+    in_question = {b: acl for each in depends for b, acl in (each.acls or {}).items()}
     return Applied(
         after=after,
         ends=_bounds(after, in_question),
-        moments=_bounds(after, _passing(parts, before, gone)),
+        moments=_bounds(after, _passing(doings, existing)),
         effects=effects,
         notes=[
             *desired.notes,
@@ -127,10 +162,102 @@ def apply_desired(
         places=grouped(dict.fromkeys((acl.binding, acl.place) for acl in _held(parts))),
         hidden=hidden_in(parts),
         fresh=frozenset(acl.acl.principal for acl in _held(parts) if acl.is_fresh),
+        doings=doings,
+        depends=depends,
     )
 
 
 _UNDEFINED: Final = "undefined-order"
+
+
+def _sure(parts: Iterable[Part]) -> list[ResourceChange]:
+    """Return the changes of plans that are made now."""
+    return [change for part in parts for change in part.changes if not change.is_deferred]
+
+
+def _of_order(acls: Mapping[Binding, Acl]) -> Iterator[Depends]:
+    if acls:
+        yield Depends("the order of operations, which the plan leaves open", acls)
+
+
+def _of_operator(acls: Mapping[Binding, Acl], *, with_operator: bool | None) -> Iterator[Depends]:
+    """Yield that nothing says whether users without a KafkaUser in the files lose their ACLs."""
+    if acls and with_operator is None:
+        users = dict.fromkeys(acl.principal for acl in acls.values())
+        yield Depends(
+            f"whether Strimzi's User Operator removes {number_of(len(acls), 'ACL')} of "
+            f"{few(users)}, who {'has' if len(users) == 1 else 'have'} no KafkaUser in these "
+            "files (pass --operator or --no-operator)",
+            acls,
+        )
+
+
+def _of_plans(parts: Sequence[Part]) -> Iterator[Depends]:
+    """Yield what plans leave open."""
+    changes = [change for part in parts for change in part.changes]
+    deferred = [change for change in changes if change.is_deferred]
+    if deferred:
+        what = number_of(len(deferred), "change")
+        yield Depends(
+            f"whether {what} that the plan defers will be made ({few(_addresses(deferred))})",
+            _touched_by(deferred),
+        )
+    unnamed = [change for change in changes if change.is_elsewhere_perhaps]
+    if unnamed:
+        yield Depends(
+            f"which cluster {number_of(len(unnamed), 'resource')} "
+            f"{'is' if len(unnamed) == 1 else 'are'} for ({few(_addresses(unnamed))})",
+            _touched_by(unnamed),
+        )
+    for part in parts:
+        yield from (Depends(words) for words in part.unknown)
+        yield from (Depends(words, is_unread=True) for words in part.unjudged)
+        if part.unread and part.reach != "change":
+            kinds = few(f"{number} {kind}" for kind, number in sorted(part.unread.items()))
+            yield Depends(f"{kinds}, which aclkit does not read", is_unread=True)
+
+
+def _addresses(changes: Iterable[ResourceChange]) -> list[str]:
+    return [*dict.fromkeys(change.place.address or str(change.place) for change in changes)]
+
+
+def _touched_by(changes: Iterable[ResourceChange]) -> dict[Binding, Acl]:
+    return {
+        each.binding: each.acl
+        for change in changes
+        for each in filter(None, (change.deletes, change.creates))
+    }
+
+
+def _doings(
+    parts: Sequence[Part], before: State, gone: set[Binding], conflicts: Mapping[Binding, Acl]
+) -> list[Doing]:
+    """Return what plans and KafkaUsers do step by step.
+
+    Terraform orders the operations of one resource only, and Strimzi adds and removes the ACLs of a
+    user at once. Whoever applies the file that holds what a plan deletes creates it at any time.
+    """
+    existing = {acl.binding for acl in before.acls.values()}
+    doings = [_doing(change) for part in parts for change in part.changes]
+    for part in parts:
+        if part.reach == "owners":
+            new = (each.acl for each in part.acls if each.binding not in existing)
+            doings += [Doing(((True, acl),)) for acl in new]
+            old = (acl for acl in before.acls.values() if acl.binding in gone)
+            doings += [Doing(((False, acl),)) for acl in old if _replaces(part, acl, None)]
+    doings += [Doing(((True, acl),)) for acl in conflicts.values()]
+    return [each for each in doings if each.steps]
+
+
+def _doing(change: ResourceChange) -> Doing:
+    steps = [
+        (is_creation, each.acl)
+        for is_creation, each in ((False, change.deletes), (True, change.creates))
+        if each is not None
+    ]
+    if change.is_create_first:
+        steps.reverse()
+    return Doing(tuple(steps), not (change.is_deferred or change.is_elsewhere_perhaps))
 
 
 def _worst(
@@ -146,26 +273,14 @@ def _worst(
     return absent, created | (unsure - existing)
 
 
-def _passing(parts: Sequence[Part], before: State, gone: set[Binding]) -> dict[Binding, Acl]:
-    """Return the ACLs that come or go while plans and KafkaUsers are applied.
-
-    Terraform orders the operations of one resource only, and Strimzi adds and removes the ACLs of a
-    user at once. So each of these ACLs can be there or not at any moment.
-    """
-    found: dict[Binding, Acl] = {}
-    existing = {acl.binding for acl in before.acls.values()}
-    for part in parts:
-        for change in part.changes:
-            if change.deletes is not None:
-                found[change.deletes.binding] = change.deletes.acl
-            if change.creates is not None and change.creates.binding not in existing:
-                found[change.creates.binding] = change.creates.acl
-        if part.reach == "owners":
-            new = (acl for acl in part.acls if acl.binding not in existing)
-            found |= {acl.binding: acl.acl for acl in new}
-            old = (acl for acl in before.acls.values() if acl.binding in gone)
-            found |= {acl.binding: acl for acl in old if _replaces(part, acl, None)}
-    return found
+def _passing(doings: Iterable[Doing], existing: Collection[Binding]) -> dict[Binding, Acl]:
+    """Return the ACLs that come or go on the way."""
+    return {
+        acl.binding: acl
+        for each in doings
+        for is_creation, acl in each.steps
+        if not is_creation or acl.binding not in existing
+    }
 
 
 def _bounds(end: State, in_question: Mapping[Binding, Acl]) -> Bounds | None:
@@ -174,21 +289,36 @@ def _bounds(end: State, in_question: Mapping[Binding, Acl]) -> Bounds | None:
         return None
     allows = {binding: acl for binding, acl in in_question.items() if acl.is_allow}
     denies = {binding: acl for binding, acl in in_question.items() if not acl.is_allow}
+    closing = _closing(in_question.values()) if end.settings.allow_everyone else {}
     return Bounds(
         most=_state(end, {*denies}, allows),
-        least=_state(end, {*allows}, denies),
+        least=_state(end, {*allows}, {**denies, **closing}),
         bare=_state(end, {*in_question}, {}),
     )
 
 
-def _removed_by_operator(
-    parts: Sequence[Part], before: State, held: Collection[Binding]
-) -> set[Binding]:
-    owners = [owner for part in parts for owner in (*part.owners, *part.untouched)]
-    if not owners:
+def _closing(acls: Iterable[Acl]) -> dict[Binding, Acl]:
+    """Return ACLs that reach what some others reach and give nothing to anyone.
+
+    Where no ACL is left, a default can allow; but the ACL of another principal may be there, and
+    then it does not.
+    """
+    unmatched = (replace(acl, principal="nobody", permission_type="ALLOW") for acl in acls)
+    return {acl.binding: acl for acl in unmatched}
+
+
+def _require_owners(parts: Sequence[Part]) -> None:
+    if not any(part.owners or part.untouched for part in parts):
         raise UsageError("--operator needs KafkaUsers, and the files have none.")
-    besides = operator_removes(owners, before.acls.values())
-    return {acl.binding for acl in besides if acl.binding not in held}
+
+
+def _without_owner(
+    parts: Sequence[Part], before: State, held: Collection[Binding]
+) -> dict[Binding, Acl]:
+    """Return the ACLs that the User Operator removes because no file has their KafkaUser."""
+    owners = [owner for part in parts for owner in (*part.owners, *part.untouched)]
+    besides = operator_removes(owners, before.acls.values()) if owners else []
+    return {acl.binding: acl for acl in besides if acl.binding not in held}
 
 
 def _state(before: State, removed: set[Binding], wanted: Mapping[Binding, Acl]) -> State:

@@ -24,7 +24,7 @@ def read_planned(
     before: State,
     scope: Scope | None = None,
     *,
-    with_operator: bool = False,
+    with_operator: bool | None = False,
 ) -> Applied:
     """Read files and apply them to a state.
 

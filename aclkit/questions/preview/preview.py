@@ -52,6 +52,7 @@ class Preview:
         rereads: the effect of each ACL that is read differently after the change.
         budget: how much of the search limit the comparison took.
         otherwise: the effect under the other reading of ACLs, where it differs.
+        is_settled: it is known which ACLs the change leads to; otherwise nothing is proven.
     """
 
     change: Change
@@ -63,6 +64,7 @@ class Preview:
     rereads: tuple[SemanticsChange, ...]
     budget: Budget
     otherwise: Preview | None = None
+    is_settled: bool = True
 
     @property
     def verdict(self) -> str:
@@ -83,7 +85,8 @@ class Preview:
     @property
     def proof(self) -> str | None:
         """What is proven for every name, in the words of a program's reader; None if nothing."""
-        if not self.comparison.difference.is_known or self.verdict == INCOMPARABLE:
+        is_known = self.is_settled and self.comparison.difference.is_known
+        if not is_known or self.verdict == INCOMPARABLE:
             return None
         if self.verdict == MORE:
             return "nothing is lost"

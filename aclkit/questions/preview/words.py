@@ -44,7 +44,8 @@ def total_sentence(preview: Preview, lines: Sequence[ChangeLine], tense: Tense) 
         more = f"; {number_of(redecided, 'decision')} by another ACL" if redecided else ""
         text = f"{tense.nothing}{more}."
     if preview.is_known:
-        return f"{text} Proven for every name." if not lines else text
+        is_proven = not lines and preview.is_settled
+        return f"{text} Proven for every name." if is_proven else text
     return f"{text} More may change: the search limit was reached."
 
 

@@ -29,7 +29,7 @@ def read_file_side(
     asked: Asked,
     scope: Scope | None = None,
     *,
-    with_operator: bool = False,
+    with_operator: bool | None = False,
     onto: Sequence[Acl] | None = None,
 ) -> Side:
     """Read files of a team as one state.
@@ -38,7 +38,7 @@ def read_file_side(
         path: a file, a folder or a glob.
         asked: what is read of it.
         scope: what files without a scope of their own replace.
-        with_operator: Strimzi's User Operator runs.
+        with_operator: Strimzi's User Operator runs; None where that is unknown.
         onto: the ACLs of the other side, on which the files are applied; without them the files
             are a whole state. Records are always replayed from an empty cluster.
 

@@ -7,7 +7,7 @@ to ask about it are names of resources, and of its ACLs nothing counts any more 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
@@ -19,6 +19,7 @@ from aclkit.rules.names.cover import covers, is_plainly_covered, near_to
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import (
+    EVERYTHING,
     Row,
     Rules,
     Symbols,
@@ -100,15 +101,57 @@ class Patterns(NamedTuple):
         return Patterns(keep(self.allow), keep(self.deny), keep(self.anybody))
 
 
+class Asked(Protocol):
+    """What is asked about the names of a cell, and what tells which names the answer is about."""
+
+    @property
+    def cell(self) -> Cell:
+        """The cell."""
+
+    @property
+    def groups(self) -> tuple[frozenset[Symbols], ...]:
+        """The patterns, in the order of the question's groups."""
+
+    @property
+    def begins(self) -> frozenset[Symbols]:
+        """The patterns with which its names can begin."""
+
+    def giving(self, *, is_gained: bool) -> frozenset[Symbols]:
+        """Return the patterns of the ALLOWs that give what is gained, or gave what is lost."""
+
+    @property
+    def reaching(self) -> frozenset[Symbols]:
+        """The patterns of all ACLs: where one matches, no default allows."""
+
+
 class AskedCell(NamedTuple):
-    """A cell, and all that decides about its names."""
+    """A cell of two states, and all that decides about its names; see ``Asked``."""
 
     cell: Cell
     patterns: Patterns
     defaults: Defaults
 
+    @property
+    def groups(self) -> tuple[frozenset[Symbols], ...]:
+        """The patterns."""
+        return self.patterns.groups
 
-class _Placed(NamedTuple):
+    @property
+    def begins(self) -> frozenset[Symbols]:
+        """What is in one state only; anything where super users or the default differ."""
+        return frozenset({EVERYTHING}) if self.defaults.changes else self.patterns.changed
+
+    def giving(self, *, is_gained: bool) -> frozenset[Symbols]:
+        """Return the patterns of the ALLOWs of one state."""
+        return self.patterns.allow[BOTH] | self.patterns.allow[AFTER if is_gained else BEFORE]
+
+    @property
+    def reaching(self) -> frozenset[Symbols]:
+        """The patterns of all ACLs, where a default counts."""
+        return frozenset[Symbols]().union(*self.patterns.anybody)
+
+
+class Placed(NamedTuple):
     """An ACL, and in which state it is."""
 
     row: Row
@@ -171,23 +214,29 @@ class CellsOfType:
         self.near: dict[Patterns, Patterns | None] = {}
 
     def cells(self) -> Iterator[AskedCell]:
-        """Yield each cell that a change can affect."""
+        """Yield each cell that a change can affect, with its patterns."""
+        for cell, placed, defaults in self.placed():
+            patterns = self._patterns(placed, defaults)
+            if patterns is not None:
+                yield AskedCell(cell, patterns, defaults)
+
+    def placed(self) -> Iterator[tuple[Cell, list[Placed], Defaults]]:
+        """Yield each cell of the principals, with the ACLs that answer it."""
         for principal in self.principals:
             before, after = (principal.name in names for names in self.supers)
             if not (before and after):
                 defaults = Defaults((before, after), self.is_open)
-                yield from self._of_principal(principal, defaults)
+                for cell, placed in self._of_principal(principal):
+                    yield cell, placed, defaults
 
-    def _of_principal(self, principal: NameClass, defaults: Defaults) -> Iterator[AskedCell]:
+    def _of_principal(self, principal: NameClass) -> Iterator[tuple[Cell, list[Placed]]]:
         own = (each for text in principal.patterns for each in self.rows.get(text, ()))
         mine = grouped((each.row.host, each) for each in own)
         for host in self._hosts_of(frozenset(mine)):
             here = [each for text in host.patterns for each in mine.get(text, ())]
             for operation in OPERATIONS_OF_TYPE[self.resource_type]:
-                patterns = self._patterns([e for e in here if e.row.answers(operation)], defaults)
-                if patterns is not None:
-                    cell = Cell(self.resource_type, principal, host, operation)
-                    yield AskedCell(cell, patterns, defaults)
+                cell = Cell(self.resource_type, principal, host, operation)
+                yield cell, [each for each in here if each.row.answers(operation)]
 
     def _hosts_of(self, texts: frozenset[Symbols]) -> tuple[NameClass, ...]:
         if texts not in self.hosts:
@@ -195,7 +244,7 @@ class CellsOfType:
             self.is_complete &= self.hosts[texts].is_complete
         return self.hosts[texts].members
 
-    def _patterns(self, placed: Sequence[_Placed], defaults: Defaults) -> Patterns | None:
+    def _patterns(self, placed: Sequence[Placed], defaults: Defaults) -> Patterns | None:
         """Return what a cell is asked about; None where nothing can differ."""
         allow, deny = (
             _by_state(each for each in placed if each.row.acl.is_allow is is_allow)
@@ -257,12 +306,12 @@ def _start(acl: Acl, semantics: Semantics) -> str:
     return start_of_pattern(acl.pattern_type, acl.resource_name, semantics)
 
 
-def _placed(parts: Sequence[_Part]) -> Iterator[_Placed]:
+def _placed(parts: Sequence[_Part]) -> Iterator[Placed]:
     for state, (semantics, acls) in enumerate(parts):
-        yield from (_Placed(row, state) for row in rows_of(acls, semantics))
+        yield from (Placed(row, state) for row in rows_of(acls, semantics))
 
 
-def _by_state(placed: Iterable[_Placed]) -> ByState:
+def _by_state(placed: Iterable[Placed]) -> ByState:
     """Sort patterns by state; one that an ACL has before and another after is in both."""
     found: tuple[set[Symbols], set[Symbols], set[Symbols]] = (set(), set(), set())
     for row, state in placed:

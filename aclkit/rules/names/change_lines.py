@@ -83,8 +83,13 @@ def line_words(line: ChangeLine, known: Collection[str] | None = None) -> str:
         known: the names of the resource type that exist; they are counted if given.
     """
     who = few(map(principal_words, line.party.principals))
+    return f"{who}: {access_words(line, known)}"
+
+
+def access_words(line: ChangeLine, known: Collection[str] | None = None) -> str:
+    """Write which operations, on which names, from where; arguments as in ``line_words``."""
     operations = operations_words(line.party.operations, line.resource_type)
-    return f"{who}: {operations} on {where_words(line, known)} from {hosts_words(line.party.hosts)}"
+    return f"{operations} on {where_words(line, known)} from {hosts_words(line.party.hosts)}"
 
 
 def where_words(line: ChangeLine, known: Collection[str] | None) -> str:

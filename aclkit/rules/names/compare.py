@@ -24,12 +24,21 @@ from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import Semantics
-from aclkit.rules.names.cells import AFTER, BEFORE, AskedCell, Cell, CellsOfType, Defaults, Patterns
+from aclkit.rules.names.cells import (
+    AFTER,
+    BEFORE,
+    Asked,
+    AskedCell,
+    Cell,
+    CellsOfType,
+    Defaults,
+    Patterns,
+)
 from aclkit.rules.names.cover import SHARED
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.question import Budget, Found
 from aclkit.rules.names.rows import Row, Rules, Symbols, reads_alike, rows_of
-from aclkit.rules.names.target import Classifier
+from aclkit.rules.names.target import Classifier, Target
 from aclkit.rules.patterns.match import host_can_match
 
 GAINED: Final = "gained"
@@ -45,11 +54,20 @@ UNKNOWN: Final = "unknown"
 
 
 class CellChange(NamedTuple):
-    """Names that a cell gains or loses: ``name`` is the shortest of them."""
+    """Names that a cell gains or loses.
 
-    asked: AskedCell
+    Attributes:
+        asked: the question about the cell.
+        kind: gained or lost.
+        name: the shortest of the names.
+        aim: which flags of a name mean what; of which names it is true can be computed where it is
+            a ``Classifier``.
+    """
+
+    asked: Asked
     kind: str
     name: str
+    aim: Target
 
     @property
     def cell(self) -> Cell:
@@ -113,7 +131,7 @@ def compare(before: Rules, after: Rules, budget: Budget) -> Difference:
             found = known.get(key) or _find_changes(each, budget)
             known[key] = found
             changes += (
-                CellChange(each, str(kind), name)
+                CellChange(each, str(kind), name, changes_between(each.defaults))
                 for kind, name in sorted(found.names.items(), key=str)
             )
             if not found.is_complete:
@@ -276,7 +294,7 @@ class _Teller:
 
     def tell(self, change: CellChange) -> None:
         """Note a change for each ACL that causes it."""
-        is_gained, asked = change.kind == GAINED, change.asked
+        is_gained, asked = change.kind == GAINED, _of_states(change)
         told: set[str] = set()
         for line, matching in self.concerned(asked.cell):
             comes = line.found.acl.is_allow == is_gained
@@ -302,7 +320,7 @@ class _Teller:
         without, within = matching
         if set(within) <= set(without):
             return _NOTHING
-        asked = change.asked
+        asked = _of_states(change)
         key = asked.patterns, asked.defaults, change.kind, matching, by_default
         if key not in self.known:
             aim = _aim(asked.defaults, change.kind, by_default=by_default)
@@ -310,6 +328,13 @@ class _Teller:
             domain = domain_of(asked.cell.resource_type)
             self.known[key] = self.budget.find(groups, domain, aim)
         return self.known[key]
+
+
+def _of_states(change: CellChange) -> AskedCell:
+    """Return the cell of two states that a change is about: only such are read in two ways."""
+    if not isinstance(change.asked, AskedCell):
+        raise TypeError("a change on the way has one reading only")
+    return change.asked
 
 
 _NOTHING: Final = Found({}, is_complete=True, states=0)

@@ -11,14 +11,13 @@ only its shortest name is certain.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from typing import Final, NamedTuple
 
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.rules.names.cells import AFTER, BEFORE, BOTH, Defaults
 from aclkit.rules.names.classes import NameClass
-from aclkit.rules.names.compare import GAINED, CellChange, Difference, changes_between
+from aclkit.rules.names.compare import GAINED, CellChange, Difference
 from aclkit.rules.names.cover import SHARED, fewest
 from aclkit.rules.names.domain import Domain, domain_of
 from aclkit.rules.names.question import Budget, Found, Question
@@ -56,12 +55,15 @@ class _Teller:
     """Finds the regions of one change."""
 
     def __init__(self, change: CellChange, budget: Budget) -> None:
-        self.kind = change.kind
-        self.patterns, self.defaults = change.asked.patterns, change.asked.defaults
+        self.kind, self.asked = change.kind, change.asked
+        # With too many groups for a table of all their sets, only the shortest name is known.
+        self.aim = change.aim if isinstance(change.aim, Classifier) else None
         self.domain: Domain = domain_of(change.cell.resource_type)
         self.budget = budget
 
     def regions(self) -> list[Region]:
+        if self.aim is None:
+            return []
         told: dict[Symbols, Region | str] = {}
         wide: list[Symbols] = []
         for pattern in self._changed():
@@ -84,24 +86,32 @@ class _Teller:
         """Whether the names of the change hold one, and no wide pattern matches it."""
         if not self.domain.holds(name):
             return False
-        change = changes_between(self.defaults)
-        is_changed = change.classes[self._all.flags_of(name)] == self.kind
+        is_changed = self._change.classes[self._all.flags_of(name)] == self.kind
         return is_changed and not (wide and Question([wide], self.domain).flags_of(name))
 
     @cached_property
     def _all(self) -> Question:
         """The patterns of the change, to be asked about single names."""
-        size = changes_between(self.defaults).size
-        return Question(self.patterns.groups[:size], self.domain)
+        return Question(self._groups, self.domain)
+
+    @property
+    def _change(self) -> Classifier:
+        """Which flags mean what."""
+        if self.aim is None:
+            raise ValueError("there is no table of the change")
+        return self.aim
+
+    @property
+    def _groups(self) -> tuple[frozenset[Symbols], ...]:
+        return self.asked.groups[: self._change.size]
 
     def _changed(self) -> list[Symbols]:
         """Return what a region can begin with, the widest first."""
-        widest = {EVERYTHING} if self.defaults.changes else self.patterns.changed
-        return sorted(widest, key=lambda each: (len(each), each))
+        return sorted(self.asked.begins, key=lambda each: (len(each), each))
 
     def _region(self, pattern: Symbols, shortest: str) -> Region:
         others = sorted(
-            {each for group in self.patterns.groups for each in group if may_share(pattern, each)}
+            {each for group in self.asked.groups for each in group if may_share(pattern, each)}
             - {pattern}
         )
         but = [each for each in others if self._is_outside(pattern, each)]
@@ -116,12 +126,11 @@ class _Teller:
 
     def _winning(self) -> list[Symbols]:
         """Return the patterns of the ALLOWs that give what is gained, or gave what is lost."""
-        state = AFTER if self.kind == GAINED else BEFORE
-        return sorted(self.patterns.allow[BOTH] | self.patterns.allow[state])
+        return sorted(self.asked.giving(is_gained=self.kind == GAINED))
 
     def _reaching(self, pattern: Symbols) -> list[Symbols]:
         """Return the other patterns of all ACLs: where one matches, no default allows."""
-        return sorted({each for group in self.patterns.anybody for each in group} - {pattern})
+        return sorted(self.asked.reaching - {pattern})
 
     def _is_outside(self, pattern: Symbols, other: Symbols) -> bool:
         """Whether a pattern shares names with another, but none of the region's."""
@@ -150,14 +159,13 @@ class _Teller:
         It is one of the first group's only pattern, so patterns that share none with it are left
         out.
         """
-        size = changes_between(self.defaults).size
         ((pattern,), *rest) = groups
         asked = [
             [each for each in group if may_share(pattern, each)]
-            for group in (*self.patterns.groups[:size], (pattern,), *rest)
+            for group in (*self._groups, (pattern,), *rest)
         ]
         more: list[list[Symbols]] = [[]] * (_MORE - len(groups))
-        return self.budget.find([*asked, *more], self.domain, _aim(self.defaults, self.kind, aim))
+        return self.budget.find([*asked, *more], self.domain, _aim(self._change, self.kind, aim))
 
 
 _MORE: Final = 3
@@ -170,10 +178,8 @@ strange: not of the region, though within and not left out.
 """
 
 
-@cache
-def _aim(defaults: Defaults, kind: str, aim: int) -> Classifier:
-    change = changes_between(defaults)
-
+@lru_cache(maxsize=1000)
+def _aim(change: Classifier, kind: str, aim: int) -> Classifier:
     def sort(flags: int) -> str | None:
         is_region = change.classes[flags & ((1 << change.size) - 1)] == kind
         is_of_pattern, is_out, is_within = (
@@ -245,7 +251,7 @@ def fold(changes: Iterable[CellChange]) -> list[RegionChange]:
 def _alike(changes: Iterable[CellChange]) -> list[list[CellChange]]:
     """Put the changes of one question together, the most first."""
     groups = grouped(
-        ((change.kind, asked.cell.resource_type, asked.patterns, asked.defaults), change)
+        ((change.kind, asked.cell.resource_type, asked.groups, change.aim), change)
         for change in changes
         for asked in [change.asked]
     )

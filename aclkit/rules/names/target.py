@@ -38,7 +38,7 @@ class _Ahead(NamedTuple):
     groups: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Classifier:
     """Maps the flags of a few groups to a class by a function; memoised.
 

@@ -12,9 +12,10 @@ from aclkit.questions.assertions.parse import parse_watches
 from aclkit.questions.gate.start import names_in
 from aclkit.questions.gate.verdict import Limits, Planned, judge
 from aclkit.questions.gate.watch import touched
-from aclkit.questions.preview.desired import Applied, Bounds
+from aclkit.questions.preview.desired import Applied, Depends
 from aclkit.questions.preview.state import Change, State
 from aclkit.questions.prove.claim import NO_MORE, hold_against
+from aclkit.rules.names.moments import Doing
 from aclkit.rules.names.question import Budget
 from tests.factories import acl
 
@@ -27,12 +28,13 @@ def state(*acls):
     return State(acls={each.acl_id: each for each in acls}, settings=BrokerSettings())
 
 
-def planned(before, after, ends=None, moments=None):
+def planned(before, after, *doings, depends=()):
     change = Change(before=state(*before), after=state(*after), semantics=KAFKA)
     inventory = names_in([*before, *after], KAFKA)
     there = Applied(
-        after=state(*after), ends=ends, moments=moments, effects=(), notes=(), places={}
-    )
+        after=state(*after), ends=None, moments=None, effects=(), notes=(), places={},
+        doings=[Doing(steps, is_sure=not depends) for steps in doings], depends=depends,
+    )  # fmt: skip
     return Planned.of(change, inventory, there, Budget())
 
 
@@ -60,32 +62,59 @@ def test_what_is_gained_fails_where_it_is_asked(fail_on, name):
     assert verdict(planned([], [OPEN]), fail_on=fail_on).name == name
 
 
-def test_an_acl_that_is_off_for_a_time_wants_a_review_and_fails_on_gap():
-    moments = Bounds(most=state(OTHER), least=state(OTHER, DENY), bare=state(OTHER))
-    gap = planned([OTHER, DENY], [OTHER, DENY], moments=moments)
+def replaced(one):
+    return (False, one), (True, one)
+
+
+def test_access_that_is_off_for_a_time_wants_a_review_and_fails_on_gap():
+    gap = planned([OTHER], [OTHER], replaced(OTHER))
     assert verdict(gap).name == "review"
     denied = verdict(gap, fail_on="gap")
-    assert (denied.name, denied.reasons) == (
-        "deny",
-        ["Access is off for a time (--fail-on gap)."],
-    )
+    assert (denied.name, denied.reasons) == ("deny", ["Access is off for a time (--fail-on gap)."])
+    assert [*denied.effect] == [
+        "For a time: User:b loses READ, DESCRIBE on topic logs from any host."
+    ]
 
 
-def test_an_undefined_order_wants_a_review_though_one_end_changes_nothing():
-    ends = Bounds(most=state(OPEN), least=state(), bare=state())
-    found = verdict(planned([OPEN], [OPEN], ends=ends))
-    assert (found.name, found.reasons) == (
-        "review",
-        ["Access may change: the order of the plan is undefined."],
-    )
+def test_an_acl_that_is_off_for_a_time_without_effect_on_access_is_no_gap():
+    again = acl("logs", principal="User:*", acl_id="again")
+    assert verdict(
+        planned([OTHER, again], [OTHER, again], replaced(OTHER)), fail_on="any"
+    ).name == ("pass")
 
 
-def test_a_watch_is_touched_by_what_another_order_changes():
-    ends = Bounds(most=state(OPEN), least=state(), bare=state())
+def test_a_deny_that_is_off_for_a_time_is_a_gain_and_no_gap():
+    gain = planned([OTHER, DENY], [OTHER, DENY], replaced(DENY))
+    assert verdict(gain, fail_on="gap").name == "review"
+    assert verdict(gain, fail_on="gained").reasons == [
+        "Access is gained for a time (--fail-on gained)."
+    ]
+
+
+PERHAPS = [Depends("the weather", {OPEN.binding: OPEN})]
+
+
+def test_an_end_that_depends_on_something_wants_a_review_though_the_shown_one_changes_nothing():
+    found = verdict(planned([OPEN], [OPEN], ((False, OPEN),), depends=PERHAPS))
+    assert (found.name, found.reasons) == ("review", ["Access may change."])
+    assert [*found.effect] == [
+        "User:a may lose READ, DESCRIBE on topic pay.eu from any host; this depends on the weather."
+    ]
+
+
+def test_a_watch_is_touched_by_what_perhaps_changes():
     watches = watching('resources = ["topic:pay.*"]')
-    found = verdict(planned([], [], ends=ends), watches=watches)
+    found = verdict(planned([], [], ((True, OPEN),), depends=PERHAPS), watches=watches)
     assert found.name == "deny"
-    assert found.reasons[0].startswith("Watched access changes in another order ('w'): User:a")
+    assert found.reasons[0].startswith("Watched access changes perhaps ('w'): User:a")
+
+
+@pytest.mark.parametrize(("is_unread", "name"), [(True, "review"), (False, "deny")])
+def test_what_cannot_be_judged_never_passes(is_unread, name):
+    depends = [Depends("the weather", is_unread=is_unread)]
+    found = planned([OPEN], [OPEN], depends=depends)
+    assert verdict(found).name == name
+    assert found.preview.proof is None
 
 
 def test_access_beyond_the_reference_is_denied():

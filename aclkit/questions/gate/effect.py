@@ -1,0 +1,123 @@
+"""What changes at the end, perhaps and for a time → who loses how much, then who gains. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from aclkit.model.acl import ANY_OTHER_PRINCIPAL
+from aclkit.model.phrases import capitalized, few, number_of
+from aclkit.questions.gate.passing import Passing, request_of
+from aclkit.questions.preview.desired import Depends
+from aclkit.questions.preview.preview import Preview
+from aclkit.rules.names.change_lines import ChangeLine, access_words, change_lines
+from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.region import RegionChange
+from aclkit.rules.names.words import principal_words
+from aclkit.rules.patterns.match import reaches
+
+_MOST_LINES: Final = 2
+"""So many changes a headline names one by one."""
+
+
+class _Verb(NamedTuple):
+    one: str
+    many: str
+    perhaps: str
+
+
+_VERBS: Final = {
+    LOST: _Verb("loses", "lose", "may lose"),
+    GAINED: _Verb("gains", "gain", "may gain"),
+}
+
+
+def effect_sentences(
+    preview: Preview,
+    others: Passing | None,
+    moment: Passing | None,
+    depends: Sequence[Depends],
+) -> Iterator[str]:
+    """Yield who loses what, at the end, perhaps and for a time; then who gains.
+
+    Args:
+        preview: what changes at the end.
+        others: what changes at other ends.
+        moment: what is otherwise for a time.
+        depends: on what the end depends.
+    """
+    for kind, verb in _VERBS.items():
+        lines = change_lines(preview.regions(kind))
+        if len(lines) > _MOST_LINES and (counted := _counted(preview, kind, verb)):
+            yield counted
+        else:
+            yield from _told(lines, verb.one, verb.many)
+        for openings, words in _by_condition(others, kind, depends, preview):
+            for each in _told(change_lines(openings), verb.perhaps, verb.perhaps):
+                yield _depending(each, words)
+        for openings, words in _by_condition(moment, kind, depends, preview):
+            for each in _told(change_lines(openings), verb.one, verb.many):
+                yield f"For a time: {_depending(each, words)}"
+
+
+def _depending(sentence: str, words: str) -> str:
+    return f"{sentence[:-1]}; this depends on {words}." if words else sentence
+
+
+def _counted(preview: Preview, kind: str, verb: _Verb) -> str:
+    """Write how many accesses of known names principals lose or gain, the most first."""
+    counts = [
+        (each.lost if kind == LOST else each.gained, each.name)
+        for each in preview.effect.by_principal
+    ]
+    told = sorted(((-number, name) for number, name in counts if number))
+    if not told:
+        return ""
+    total = number_of(-sum(number for number, _ in told), "access", "accesses")
+    who = number_of(len(told), "principal")
+    names = few(f"{_name(name)} {-number:,}" for number, name in told)
+    return f"{who} {verb.one if len(told) == 1 else verb.many} {total}: {names}."
+
+
+def _name(principal: str) -> str:
+    return "any other principal" if principal == ANY_OTHER_PRINCIPAL else principal
+
+
+def _told(lines: Sequence[ChangeLine], one: str, many: str) -> Iterator[str]:
+    """Yield a sentence for each of a few lines; one for all where there are more."""
+    if len(lines) > _MOST_LINES:
+        who = dict.fromkeys(
+            principal_words(each) for line in lines for each in line.party.principals
+        )
+        verb = one if len(who) == 1 else many
+        yield _begun(f"{few(who)} {verb} access ({number_of(len(lines), 'change')}).")
+        return
+    for line in lines:
+        verb = one if len(line.party.principals) == 1 else many
+        who = few(map(principal_words, line.party.principals))
+        yield _begun(f"{who} {verb} {access_words(line)}.")
+
+
+def _begun(sentence: str) -> str:
+    """Begin a sentence with a capital letter, where it does not begin with a name."""
+    return capitalized(sentence) if sentence.startswith(("any ", "principals ")) else sentence
+
+
+def _by_condition(
+    passing: Passing | None, kind: str, depends: Sequence[Depends], preview: Preview
+) -> Iterator[tuple[list[RegionChange], str]]:
+    """Yield changes together that depend on the same, and on what."""
+    judged = [each for each in depends if each.acls]
+    found: dict[str, list[RegionChange]] = {}
+    for opening in passing.of_kind(kind) if passing else ():
+        own = [each.words for each in judged if _concerns(each, opening, preview)]
+        found.setdefault("; and on ".join(own), []).append(opening)
+    for words, changes in found.items():
+        yield changes, words
+
+
+def _concerns(depends: Depends, opening: RegionChange, preview: Preview) -> bool:
+    """Whether an ACL of a condition reaches the resource of the request that shows a change."""
+    resource = request_of(opening).resource
+    semantics = preview.change.readings[1]
+    return any(reaches(acl, *resource, semantics) for acl in (depends.acls or {}).values())
