@@ -56,6 +56,12 @@ STEPS: Final[Sequence[Step]] = (
         columns={"setting": ("run_number", "log_offset")},
         puts_times_right=True,
     ),
+    Step(
+        says="The authorizer log now keeps when each file has ALLOWED lines, and whose log it is.",
+        columns={
+            "log_file": ("broker", "allowed_from", "allowed_to", "beat_from", "beat_to"),
+        },
+    ),
 )
 
 FORMAT: Final = len(STEPS)

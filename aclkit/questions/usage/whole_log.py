@@ -2,19 +2,22 @@
 
 That an access was used, one line shows. That it was not used, only a log shows that has all lines:
 of the whole window, of every broker, and at DEBUG, for brokers log what they allow at DEBUG alone.
-So everything that is missing here is a reason not to narrow anything.
+So everything that is missing here is a reason to call nothing unused.
+
+How many brokers speak is known only where each file has the name of its broker, or where there is
+one broker: the log of one broker may be split into files that overlap. Elsewhere the user must say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from math import floor
 from typing import Final, NamedTuple
 
 from aclkit.model.groups import grouped
-from aclkit.model.phrases import few, number_of
+from aclkit.model.phrases import few, listed, number_of
 from aclkit.questions.usage.coverage import GAP
 
 NO_LOG: Final = "no-log"
@@ -48,7 +51,7 @@ class FileDay(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """A time in which a file has no gap of more than an hour."""
+    """A time in which a file has lines of a kind without a gap of more than an hour."""
 
     file: str
     first: datetime
@@ -63,6 +66,13 @@ class Unread(NamedTuple):
     lines: int
 
 
+class Broker(NamedTuple):
+    """A broker of the cluster, and until when it was one: None where it still is."""
+
+    broker_id: int
+    until: datetime | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Log:
     """What was read of the authorizer log of one cluster.
@@ -70,16 +80,22 @@ class Log:
     Attributes:
         days: its lines, by file and day.
         stretches: when files speak.
+        allowed: when they have ALLOWED lines.
+        beats: when they have heartbeats of brokers.
         unread: lines of it that could not be read.
         sources: number of a file → where it was read.
         copies: numbers of files that hold lines of the same broker at the same time.
+        brokers: number of a file → the broker whose log it is, where that is sure.
     """
 
-    days: Sequence[FileDay]
-    stretches: Sequence[Stretch]
-    unread: Sequence[Unread]
+    days: Sequence[FileDay] = ()
+    stretches: Sequence[Stretch] = ()
+    allowed: Sequence[Stretch] = ()
+    beats: Sequence[Stretch] = ()
+    unread: Sequence[Unread] = ()
     sources: Mapping[str, str] = field(default_factory=dict)
     copies: Collection[tuple[str, str]] = ()
+    brokers: Mapping[str, str] = field(default_factory=dict)
 
     def words(self, files: Iterable[str]) -> str:
         """Write where some files were read."""
@@ -102,15 +118,17 @@ class Needed:
 
     Attributes:
         days: length of the window, up to the newest line.
-        brokers: how many there are; None where that is not known.
+        registered: the brokers that the cluster registered; none where that is not known.
+        brokers: the logs are of so many brokers, and that is all of them: the user's word.
         read_at: when the ACLs were read; None where that is not known.
         most_unread: so many lines may be unreadable.
         may_be_old: the log may end long before the ACLs were read.
     """
 
     days: float
-    brokers: int | None
-    read_at: datetime | None
+    registered: Sequence[Broker] = ()
+    brokers: int | None = None
+    read_at: datetime | None = None
     most_unread: int = 0
     may_be_old: bool = False
 
@@ -130,10 +148,11 @@ class Judgeable:
     Attributes:
         window_from: beginning of the window; None without a log.
         window_to: its end: the newest line.
-        missing: why nothing can be narrowed; nothing where all is there.
+        missing: why nothing counts as unused; nothing where all is there.
         controllers: why what only controllers decide cannot be judged; None where it can.
-        covered: the share of the window in which every broker's log is there.
+        covered: the share of the window in which every broker's log is there, at DEBUG.
         age: how long before the ACLs were read the log ends; None where that is not known.
+        brokers: so many brokers are needed.
     """
 
     window_from: datetime | None
@@ -142,6 +161,17 @@ class Judgeable:
     controllers: Missing | None
     covered: float
     age: timedelta | None = None
+    brokers: int = 1
+
+    @property
+    def words(self) -> str:
+        """Write what a whole log covers: days, brokers and controllers."""
+        if self.window_from is None or self.window_to is None:
+            return ""
+        days = (self.window_to - self.window_from) / _DAY
+        brokers = "the broker" if self.brokers == 1 else f"all {self.brokers:,} brokers"
+        controllers = ", without controllers" if self.controllers else " and of the controllers"
+        return f"{days:.3g} days, log of {brokers}{controllers}"
 
 
 def judge_log(log: Log, needed: Needed) -> Judgeable:
@@ -154,10 +184,9 @@ def judge_log(log: Log, needed: Needed) -> Judgeable:
             window_from=None, window_to=None, missing=(missing,), controllers=None, covered=0.0
         )
     start = last - timedelta(days=needed.days)
-    least = needed.brokers or 1
-    lacking = _lacking(_debug_stretches(log), start, last, least)
-    length = (last - start).total_seconds()
-    absent = sum((end - begin).total_seconds() for begin, end in lacking)
+    least, length = _least(needed, start), (last - start).total_seconds()
+    voices = _voices(log, log.allowed, needed, start, last)
+    absent = sum((b - a).total_seconds() for a, b in _lacking(voices, start, last, least or 1))
     return Judgeable(
         window_from=start,
         window_to=last,
@@ -165,23 +194,46 @@ def judge_log(log: Log, needed: Needed) -> Judgeable:
         controllers=_no_controllers(log, start, last),
         covered=1.0 - absent / length if length > 0 else 1.0,
         age=None if needed.read_at is None else needed.read_at - last,
+        brokers=least or 1,
     )
+
+
+def _least(needed: Needed, start: datetime) -> int | None:
+    """Return how many brokers there are; None where that is not known."""
+    return needed.brokers or len(_required(needed, start)) or None
+
+
+def _required(needed: Needed, start: datetime) -> list[Broker]:
+    """Return the brokers of the window."""
+    return [each for each in needed.registered if each.until is None or each.until > start]
 
 
 def _missing(log: Log, needed: Needed, start: datetime, last: datetime) -> Iterator[Missing]:
     yield from _too_short(log, needed, start, last)
     yield from _stale(needed, last)
-    yield from _silent(log, start, last)
+    silent = list(_silent(log, start, last))
+    yield from silent
     yield from _unread(log, needed, start)
-    if needed.brokers is None:
+    least = _least(needed, start)
+    if least is None:
         words = "How many brokers the cluster has is not known from its source."
         yield Missing(BROKERS, words, "pass --brokers N")
         return
     begun = max(start, log.first or start)
-    lacking = _lacking(_broker_stretches(log), begun, last, needed.brokers)
-    holes = [(a, b) for a, b in lacking if b - a > GAP or (a, b) == (begun, last)]
-    if holes:
-        yield _no_brokers(holes, needed.brokers)
+    spoken, allowed = (
+        _holes(_voices(log, each, needed, start, last), begun, last, least)
+        for each in (log.stretches, log.allowed)
+    )
+    if spoken:
+        yield _no_brokers(log, needed, spoken, least)
+    elif allowed and not silent:
+        yield _at_info(allowed, "")
+
+
+def _holes(voices: Iterable[_Span], start: datetime, end: datetime, least: int) -> list[_Span]:
+    """Return when for more than an hour, or all the time, too few voices speak."""
+    lacking = _lacking(voices, start, end, least)
+    return [(a, b) for a, b in lacking if b - a > GAP or (a, b) == (start, end)]
 
 
 def _unread(log: Log, needed: Needed, start: datetime) -> Iterator[Missing]:
@@ -196,9 +248,18 @@ def _unread(log: Log, needed: Needed, start: datetime) -> Iterator[Missing]:
         )
 
 
-def _no_brokers(holes: Sequence[_Span], brokers: int) -> Missing:
+def _no_brokers(log: Log, needed: Needed, holes: Sequence[_Span], brokers: int) -> Missing:
     hours = sum((end - begin).total_seconds() for begin, end in holes) / 3600
     begin, end = holes[0]
+    nameless = [] if needed.brokers else _nameless(log)
+    if brokers > 1 and nameless:
+        return Missing(
+            BROKERS,
+            f"The cluster has {brokers:,} brokers. Which of them wrote some of the files is not "
+            f"known: {log.words(nameless)}.",
+            "aclkit usage --authorizer-log NAME=PATH, with a name for each broker; if these are "
+            f"logs of {brokers:,} brokers: --brokers {brokers}",
+        )
     if brokers == 1:
         words = f"The log has gaps of {hours:,.0f} h in the window"
     else:
@@ -206,11 +267,21 @@ def _no_brokers(holes: Sequence[_Span], brokers: int) -> Missing:
             f"The cluster has {brokers:,} brokers, but for {hours:,.0f} h of the window fewer logs "
             "were read"
         )
+    names = {log.brokers.get(each.file) for each in log.stretches}
+    absent = [str(e.broker_id) for e in needed.registered if str(e.broker_id) not in names]
+    which = f" No file is of broker {listed(absent)}." if absent and any(names) else ""
     return Missing(
         BROKERS,
-        f"{words}, first from {begin:{_TIME}} to {end:{_TIME}}.",
+        f"{words}, first from {begin:{_TIME}} to {end:{_TIME}}.{which}",
         "aclkit usage --authorizer-log LOGS_OF_ALL_BROKERS; fewer brokers: --brokers N",
     )
+
+
+def _nameless(log: Log) -> list[str]:
+    """Return the files of brokers that have no name."""
+    controllers = _controllers(log)
+    files = dict.fromkeys(each.file for each in log.stretches)
+    return [each for each in files if each not in log.brokers and each not in controllers]
 
 
 def _too_short(log: Log, needed: Needed, start: datetime, last: datetime) -> Iterator[Missing]:
@@ -239,53 +310,49 @@ def _stale(needed: Needed, last: datetime) -> Iterator[Missing]:
 
 
 def _silent(log: Log, start: datetime, last: datetime) -> Iterator[Missing]:
-    """Yield which files have days without an ALLOWED line.
+    """Yield which files speak for more than an hour without an ALLOWED line.
 
-    The first minutes of a file may have none by chance.
+    The first minutes of a file may have none by chance, and a controller that is not the active one
+    allows nothing.
     """
-    allowed = {each.file for each in log.days if each.allowed}
-    silent = grouped(
-        (each.file, each.day)
-        for each in log.days
-        if not each.allowed and start.date() <= each.day <= last.date()
-        if each.file not in allowed or _spoken(log, each.file, each.day) > GAP
-    )
+    allowed = grouped((each.file, (each.first, each.last)) for each in log.allowed)
+    silent: dict[str, None] = {}
+    holes: list[_Span] = []
+    for file, first, last_line in log.stretches:
+        begin, end = max(first, start), min(last_line, last)
+        for since, until in _lacking(allowed.get(file, ()), begin, end, 1):
+            if until - since > GAP:
+                holes.append((since, until))
+                silent[file] = None
     if silent:
-        days = sum(map(len, silent.values()))
-        yield Missing(
-            DEBUG,
-            f"No ALLOWED line on {number_of(days, 'day')}, so the log was probably at INFO then: "
-            f"{log.words(silent)}.",
-            "set kafka.authorizer.logger to DEBUG on every broker, and wait",
-        )
+        yield _at_info(holes, f": {log.words(silent)}")
 
 
-def _spoken(log: Log, file: str, day: date) -> timedelta:
-    """Return for how long a file speaks on a day."""
-    begin = datetime.combine(day, time())
-    spans = (
-        min(each.last, begin + _DAY) - max(each.first, begin)
-        for each in log.stretches
-        if each.file == file
+def _at_info(holes: Iterable[_Span], where: str) -> Missing:
+    hours = sum((end - begin).total_seconds() for begin, end in holes) / 3600
+    return Missing(
+        DEBUG,
+        f"No ALLOWED line for {hours:,.0f} h, so the log was probably at INFO then{where}.",
+        "set kafka.authorizer.logger to DEBUG on every broker, and wait",
     )
-    return sum((span for span in spans if span > timedelta()), timedelta())
 
 
 def _no_controllers(log: Log, start: datetime, last: datetime) -> Missing | None:
-    """Return that the active controller's log is not there on each day of the window.
+    """Return that the active controller's log is not there all the time.
 
     It alone gets the heartbeats of brokers, every other second, and logs each at DEBUG.
     """
-    beats = {each.day for each in log.days if each.heartbeats}
-    days = (last.date() - start.date()).days + 1
-    wanted = {start.date() + timedelta(days=at) for at in range(days)}
-    absent = sorted(day for day in wanted - beats if day > start.date() or days == 1)
+    beats = [(each.first, each.last) for each in log.beats]
+    absent = [(a, b) for a, b in _lacking(beats, start, last, 1) if b - a > GAP]
+    if not any(begin <= last + GAP and end >= start - GAP for begin, end in beats):
+        absent = [(start, last)]
     if not absent:
         return None
+    hours = sum((end - begin).total_seconds() for begin, end in absent) / 3600
     return Missing(
         CONTROLLERS,
-        f"The log of the active controller is missing on {number_of(len(absent), 'day')} of the "
-        f"window, first on {absent[0]}.",
+        f"The log of the active controller is missing for {hours:,.0f} h of the window, first from "
+        f"{absent[0][0]:{_TIME}} to {absent[0][1]:{_TIME}}.",
         "aclkit usage --authorizer-log LOGS_OF_ALL_CONTROLLERS",
     )
 
@@ -293,16 +360,41 @@ def _no_controllers(log: Log, start: datetime, last: datetime) -> Missing | None
 _Span = tuple[datetime, datetime]
 
 
-def _broker_stretches(log: Log) -> list[_Span]:
-    """Return when each broker speaks: not the files of controllers alone, and copies once."""
+def _controllers(log: Log) -> set[str]:
+    """Return the files of controllers that are no brokers."""
     served = {each.file for each in log.days if each.served}
-    controllers = {each.file for each in log.days if each.heartbeats} - served
-    by_broker = grouped(
-        (_original(log, each.file), (each.first, each.last))
-        for each in log.stretches
-        if each.file not in controllers
-    )
-    return [span for spans in by_broker.values() for span in _united(spans)]
+    return {each.file for each in log.days if each.heartbeats} - served
+
+
+def _voices(
+    log: Log, stretches: Iterable[Stretch], needed: Needed, start: datetime, last: datetime
+) -> list[_Span]:
+    """Return when brokers speak, each of them once at a time.
+
+    The files of one broker are one voice, and so are all if there is one broker. Files without a
+    name are voices of their own only if the user has said how many brokers they are of.
+    """
+    of_controllers = _controllers(log)
+    required = {} if needed.brokers else {str(e.broker_id): e for e in _required(needed, start)}
+    is_one = _least(needed, start) == 1
+    served = {log.brokers.get(each.file) for each in log.days if each.served}
+    voices: dict[str, list[_Span]] = {}
+    for file, first, until in stretches:
+        original = _original(log, file)
+        name = log.brokers.get(original) or log.brokers.get(file)
+        if is_one:
+            if file not in of_controllers:
+                voices.setdefault("", []).append((first, until))
+        elif name is None:
+            if needed.brokers and file not in of_controllers:
+                voices.setdefault(f"file {original}", []).append((first, until))
+        elif name in required or (name in served and not (required and name.isdecimal())):
+            voices.setdefault(f"broker {name}", []).append((first, until))
+    if not needed.brokers and not is_one:
+        for name, broker in required.items():
+            if broker.until is not None:
+                voices.setdefault(f"broker {name}", []).append((broker.until, last))
+    return [span for spans in voices.values() for span in _united(spans)]
 
 
 def _original(log: Log, file: str) -> str:
@@ -327,25 +419,8 @@ def _united(spans: Iterable[_Span]) -> list[_Span]:
     return found
 
 
-def _debug_stretches(log: Log) -> list[_Span]:
-    """Return the same, without the days on which a file has no ALLOWED line."""
-    allowed = {(each.file, each.day) for each in log.days if each.allowed}
-    found = []
-    for file, first, last in log.stretches:
-        begin = first
-        while begin <= last:
-            midnight = datetime.combine(begin.date(), time()) + _DAY
-            if (file, begin.date()) in allowed:
-                found.append((begin, min(last, midnight)))
-            begin = midnight
-    return found
-
-
 def _lacking(spans: Iterable[_Span], start: datetime, end: datetime, least: int) -> list[_Span]:
-    """Return when fewer files than brokers speak at the same time.
-
-    One broker writes one file at a time, so files that speak at once are of several brokers.
-    """
+    """Return when fewer voices than there must be speak at the same time."""
     events = sorted(
         event
         for begin, until in spans
