@@ -211,7 +211,7 @@ def _required(needed: Needed, start: datetime) -> list[Broker]:
 def _missing(log: Log, needed: Needed, start: datetime, last: datetime) -> Iterator[Missing]:
     yield from _too_short(log, needed, start, last)
     yield from _stale(needed, last)
-    silent = list(_silent(log, start, last))
+    silent = list(_silent(log, needed, start, last))
     yield from silent
     yield from _unread(log, needed, start)
     least = _least(needed, start)
@@ -309,20 +309,23 @@ def _stale(needed: Needed, last: datetime) -> Iterator[Missing]:
         )
 
 
-def _silent(log: Log, start: datetime, last: datetime) -> Iterator[Missing]:
-    """Yield which files speak for more than an hour without an ALLOWED line.
+def _silent(log: Log, needed: Needed, start: datetime, last: datetime) -> Iterator[Missing]:
+    """Yield which files speak for more than an hour without an ALLOWED line of their broker.
 
-    The first minutes of a file may have none by chance, and a controller that is not the active one
-    allows nothing.
+    The first minutes of a file may have none by chance.
     """
-    allowed = grouped((each.file, (each.first, each.last)) for each in log.allowed)
+    speakers = _speakers(log, needed, start)
+    by_speaker = grouped((speakers.get(each.file), each[1:]) for each in log.allowed)
+    allowed = {speaker: _united(spans) for speaker, spans in by_speaker.items()}
     silent: dict[str, None] = {}
     holes: list[_Span] = []
-    for file, first, last_line in log.stretches:
-        begin, end = max(first, start), min(last_line, last)
-        for since, until in _lacking(allowed.get(file, ()), begin, end, 1):
-            if until - since > GAP:
-                holes.append((since, until))
+    for file, first, until in log.stretches:
+        if file not in speakers:
+            continue
+        spans = allowed.get(speakers[file], ())
+        for begin, end in _lacking(spans, max(first, start), min(until, last), 1):
+            if end - begin > GAP:
+                holes.append((begin, end))
                 silent[file] = None
     if silent:
         yield _at_info(holes, f": {log.words(silent)}")
@@ -342,7 +345,7 @@ def _no_controllers(log: Log, start: datetime, last: datetime) -> Missing | None
 
     It alone gets the heartbeats of brokers, every other second, and logs each at DEBUG.
     """
-    beats = [(each.first, each.last) for each in log.beats]
+    beats = _united((each.first, each.last) for each in log.beats)
     absent = [(a, b) for a, b in _lacking(beats, start, last, 1) if b - a > GAP]
     if not any(begin <= last + GAP and end >= start - GAP for begin, end in beats):
         absent = [(start, last)]
@@ -362,8 +365,21 @@ _Span = tuple[datetime, datetime]
 
 def _controllers(log: Log) -> set[str]:
     """Return the files of controllers that are no brokers."""
-    served = {each.file for each in log.days if each.served}
-    return {each.file for each in log.days if each.heartbeats} - served
+    served = {log.brokers.get(each.file, each.file) for each in log.days if each.served}
+    beating = {each.file for each in log.days if each.heartbeats}
+    return {file for file in beating if log.brokers.get(file, file) not in served}
+
+
+def _speakers(log: Log, needed: Needed, start: datetime) -> dict[str, str]:
+    """Return whose voice each file is: those of one broker are one, and all if there is one."""
+    of_controllers, is_one = _controllers(log), _least(needed, start) == 1
+    found = {}
+    for file in dict.fromkeys(each.file for each in log.stretches):
+        original = _original(log, file)
+        name = log.brokers.get(original) or log.brokers.get(file)
+        if file not in of_controllers:
+            found[file] = _ONLY if is_one else f"{_NAMED}{name}" if name else f"{_FILE}{original}"
+    return found
 
 
 def _voices(
@@ -371,29 +387,27 @@ def _voices(
 ) -> list[_Span]:
     """Return when brokers speak, each of them once at a time.
 
-    The files of one broker are one voice, and so are all if there is one broker. Files without a
-    name are voices of their own only if the user has said how many brokers they are of.
+    Files without a name count only if the user has said how many brokers they are of. A number as
+    name is that of a registered broker, or counts for nothing.
     """
-    of_controllers = _controllers(log)
     required = {} if needed.brokers else {str(e.broker_id): e for e in _required(needed, start)}
-    is_one = _least(needed, start) == 1
     served = {log.brokers.get(each.file) for each in log.days if each.served}
+    speakers = _speakers(log, needed, start)
     voices: dict[str, list[_Span]] = {}
     for file, first, until in stretches:
-        original = _original(log, file)
-        name = log.brokers.get(original) or log.brokers.get(file)
-        if is_one:
-            if file not in of_controllers:
-                voices.setdefault("", []).append((first, until))
-        elif name is None:
-            if needed.brokers and file not in of_controllers:
-                voices.setdefault(f"file {original}", []).append((first, until))
-        elif name in required or (name in served and not (required and name.isdecimal())):
-            voices.setdefault(f"broker {name}", []).append((first, until))
-    if not needed.brokers and not is_one:
+        speaker = speakers.get(file, "")
+        name = speaker.removeprefix(_NAMED) if speaker.startswith(_NAMED) else None
+        is_counted = needed.brokers is not None or speaker == _ONLY
+        if name is not None:
+            is_counted = name in required or (
+                name in served and not (required and name.isdecimal())
+            )
+        if is_counted and speaker:
+            voices.setdefault(speaker, []).append((first, until))
+    if speakers and _ONLY not in speakers.values():
         for name, broker in required.items():
             if broker.until is not None:
-                voices.setdefault(f"broker {name}", []).append((broker.until, last))
+                voices.setdefault(f"{_NAMED}{name}", []).append((broker.until, last))
     return [span for spans in voices.values() for span in _united(spans)]
 
 
@@ -409,10 +423,10 @@ def _original(log: Log, file: str) -> str:
 
 
 def _united(spans: Iterable[_Span]) -> list[_Span]:
-    """Put spans together that overlap."""
+    """Put spans together that overlap, or have no gap of more than an hour between them."""
     found: list[_Span] = []
     for first, last in sorted(spans):
-        if found and first <= found[-1][1]:
+        if found and first - found[-1][1] <= GAP:
             found[-1] = found[-1][0], max(last, found[-1][1])
         else:
             found.append((first, last))
@@ -441,3 +455,6 @@ def _lacking(spans: Iterable[_Span], start: datetime, end: datetime, least: int)
 
 _DAY: Final = timedelta(days=1)
 _TIME: Final = "%Y-%m-%d %H:%M"
+_ONLY: Final = "the only broker"
+_NAMED: Final = "broker "
+_FILE: Final = "file "

@@ -180,7 +180,8 @@ def write_whole_log(root: Path, used: Iterable[Request] = ()) -> dict[str, int]:
         dict.fromkeys(TABLES["access_day"].column_names)
         | asdict(each)
         | {"cluster_id": CLUSTER, "file_id": "1", "run_number": 2,
-           "decision": "DENIED" if each is served else "ALLOWED", "verdict": "agree", "request_name": "Produce", "lines": 1, "log_day": last,
+           "decision": "DENIED" if each is served else "ALLOWED",
+           "verdict": "agree", "request_name": "Produce", "lines": 1, "log_day": last,
            "first_at": last, "last_at": last, "is_open": False}
         for each in (served, *used)
     ]  # fmt: skip
