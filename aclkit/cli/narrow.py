@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 import click
@@ -16,9 +15,10 @@ from aclkit.cli.budget_options import budget_options
 from aclkit.cli.completion import complete_principal
 from aclkit.cli.context import Context, formats, tell_state
 from aclkit.cli.help import question
-from aclkit.cli.options import FiniteRange, flag, gathered, option, together
+from aclkit.cli.options import option
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.questions import taken_principal
+from aclkit.cli.use_options import keep_option, log_options
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.script import render_changes
 from aclkit.kafka.acls.strimzi import render_kafka_users
@@ -26,13 +26,16 @@ from aclkit.kafka.acls.terraform import render_terraform
 from aclkit.kafka.desired.read import Asked as AskedOfFiles
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
-from aclkit.model.phrases import few, number_of
+from aclkit.model.phrases import few, listed, number_of
 from aclkit.questions.narrow.answer import Result, narrow_answer, summary
 from aclkit.questions.narrow.keep import read_kept
+from aclkit.questions.narrow.owners import shared_owners
 from aclkit.questions.narrow.pieces import Names
-from aclkit.questions.narrow.propose import Asked, notes_on, own_principals, propose_narrow
-from aclkit.questions.narrow.read import ACCESS_DAY, NEEDED, LogOptions, read_asked
+from aclkit.questions.narrow.propose import Asked, notes_on, propose_narrow
+from aclkit.questions.narrow.read import NEEDED, read_asked
+from aclkit.questions.usage.read_use import ACCESS_DAY, LogOptions
 from aclkit.rules.names.question import Budget
+from aclkit.rules.names.rows import Rules
 from aclkit.runtime.progress import step
 
 STRIMZI: Final = "strimzi"
@@ -44,27 +47,6 @@ _WHOLE: Final[dict[str, Callable[[Iterable[Acl]], tuple[list[str], list[Acl]]]]]
 """Forms that hold the whole new set of each principal, not the change."""
 
 
-_log_options: Final = together(
-    option(
-        "--unused-days",
-        type=FiniteRange(min=0, max=36_500),
-        default=90.0,
-        metavar="DAYS",
-        help="Length of the window that shows use.",
-    ),
-    option("--brokers", type=click.IntRange(1), metavar="N", help="Default: the registered ones."),
-    option(
-        "--most-unread",
-        type=click.IntRange(0),
-        default=0,
-        metavar="LINES",
-        help="Accept this many unreadable lines.",
-    ),
-    flag("--old-log", "Accept a log that ends a week before the ACLs were read."),
-    partial(gathered, "of_log", LogOptions),
-)
-
-
 @question("narrow")
 @click.argument("principals", nargs=-1, metavar="[PRINCIPAL]…", shell_complete=complete_principal)
 @option(
@@ -73,8 +55,8 @@ _log_options: Final = together(
     default="keep",
     help="Keep patterns, or narrow them to used prefixes or names.",
 )
-@option("--keep", multiple=True, metavar="FILE", help="What must stay. Repeatable.")
-@_log_options
+@keep_option
+@log_options
 @budget_options
 @formats(
     *FORMATS,
@@ -118,7 +100,7 @@ def narrow(
     kept = read_kept(keep, AskedOfFiles(allows_empty=True))
     asked, cluster_id = _read(context, principals, of_log)
     asked = replace(asked, keep=kept.acls, names=names)
-    chosen = principals or sorted(own_principals(asked.rules) & asked.uses.keys())
+    chosen = principals or asked.chosen
     with step(f"Narrowing {number_of(len(chosen), 'principal')}"):
         proven = propose_narrow(asked, chosen, budget)
     result = Result(
@@ -133,7 +115,7 @@ def narrow(
     if context.output_format not in (KAFKA_ACLS, *_WHOLE):
         context.write(masked(narrow_answer(result), clean))
     elif not result.judgeable.missing:
-        _write_acls(context, result, clean)
+        _write_acls(context, result, asked.rules, clean)
     if result.judgeable.missing:
         if context.output_format in (KAFKA_ACLS, *_WHOLE):
             tell_all(narrow_answer(result).beside_rows())
@@ -163,22 +145,36 @@ def _check(result: Result, budget: Budget) -> None:
         click.get_current_context().exit(_NOT_PROVEN)
 
 
-def _write_acls(context: Context, result: Result, clean: Callable[[str], str]) -> None:
+def _write_acls(
+    context: Context, result: Result, rules: Rules, clean: Callable[[str], str]
+) -> None:
     """Write a script, or the whole new sets; end with 1 where the form cannot hold all of it."""
+    shared: Mapping[str, Sequence[str]] = {}
     if context.output_format == KAFKA_ACLS:
         lines, unsaid = render_changes(result.added, [result.removed])
     else:
-        own = [acl for each in result.proven for acl in each.narrowed.own]
-        if empty := [each.narrowed.principal for each in result.proven if not each.narrowed.own]:
+        sets = [each.narrowed for each in result.proven]
+        shared = shared_owners(sets, rules) if context.output_format == STRIMZI else {}
+        refused = {principal for some in shared.values() for principal in some}
+        own = [acl for each in sets if each.principal not in refused for acl in each.own]
+        if empty := [each.principal for each in sets if not each.own]:
             tell(clean(f"No ACL of its own is left, so nothing is written: {few(empty)}."))
         lines, unsaid = _WHOLE[context.output_format](own)
     context.deliver(f"{line}\n" for line in lines)
     tell(summary(result))
+    for name, principals in shared.items():
+        tell(
+            clean(
+                f"Not written: a KafkaUser {name} owns {listed(principals)}, but can hold the ACLs "
+                "of one of them only. The others would lose theirs. Use --format kafka-acls."
+            )
+        )
     for acl in unsaid[:_MOST_LEFT_OUT]:
         tell(clean(f"Left out: {acl_words(acl)}."))
     if unsaid:
         acls = number_of(len(unsaid), "ACL")
         tell(f"{acls} are comments: the format cannot express them, or they wait for one of them.")
+    if unsaid or shared:
         click.get_current_context().exit(1)
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 import click
 
+from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.baseline import classify
@@ -23,16 +24,18 @@ from aclkit.cli.completion import complete_finding
 from aclkit.cli.context import Context, Opened, formats, tell_state
 from aclkit.cli.effect import Gate, write_effect
 from aclkit.cli.help import question
-from aclkit.cli.options import FiniteRange, gathered, option, together
+from aclkit.cli.options import gathered, option, together
 from aclkit.cli.output import tell
+from aclkit.cli.use_options import keep_option, log_options
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.script import Stage, render_stages
+from aclkit.kafka.desired.read import Asked as AskedOfFiles
 from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.model.phrases import number_of
 from aclkit.model.redpanda import MEMBERS_UNKNOWN, has_unknown_members
-from aclkit.questions.narrow.propose import own_principals, propose_narrow
-from aclkit.questions.narrow.read import ACCESS_DAY, LogOptions, read_asked
+from aclkit.questions.narrow.keep import read_kept
+from aclkit.questions.narrow.propose import Asked, propose_narrow
 from aclkit.questions.preview.preview import preview
 from aclkit.questions.preview.read import Base, base_of
 from aclkit.questions.preview.state import Change, State
@@ -43,10 +46,13 @@ from aclkit.questions.remedy.answer import (
     summary,
     title_of,
 )
+from aclkit.questions.remedy.by_use import Keep, by_use
 from aclkit.questions.remedy.narrower import narrower
 from aclkit.questions.remedy.proposal import NARROW, TIDY, Advice, ForPerson, Proposal
 from aclkit.questions.remedy.prove import Remedy, make_remedy
 from aclkit.questions.remedy.steps import Binding, LeftOut, Step, dropped_with
+from aclkit.questions.usage.read_use import ACCESS_DAY, LogOptions, read_use
+from aclkit.questions.usage.use import UseOfAcls
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.names.tidy import Reasons
@@ -64,7 +70,6 @@ class Chosen:
     only: tuple[str, ...]
     severity: str | None
     without: tuple[str, ...]
-    unused_days: float
     baseline: str | None
     mutes: str | None
 
@@ -84,13 +89,6 @@ _chosen: Final = together(
     ),
     option("--severity", type=click.Choice(SEVERITIES), help="Only this severity or higher."),
     option("--without", multiple=True, metavar="STEP", help="Leave out a step. Repeatable."),
-    option(
-        "--unused-days",
-        type=FiniteRange(min=0, max=36_500),
-        default=90.0,
-        metavar="DAYS",
-        help="Window of the authorizer log that shows use.",
-    ),
     baseline_options,
     partial(gathered, "chosen", Chosen),
 )
@@ -98,11 +96,20 @@ _chosen: Final = together(
 
 @question("remedy")
 @_chosen
+@keep_option
+@log_options
 @option("--step", "step_id", metavar="STEP", help="Preview one step alone.")
 @budget_options
 @formats(*FORMATS, KAFKA_ACLS, text="Output format; kafka-acls is a script.")
 @click.pass_obj
-def remedy(context: Context, chosen: Chosen, step_id: str | None, budget: Budget) -> None:
+def remedy(
+    context: Context,
+    chosen: Chosen,
+    keep: tuple[str, ...],
+    of_log: LogOptions,
+    step_id: str | None,
+    budget: Budget,
+) -> None:
     """Fix findings in steps that never open access.
 
     \b
@@ -114,14 +121,17 @@ def remedy(context: Context, chosen: Chosen, step_id: str | None, budget: Budget
       aclkit remedy --severity medium --mutes conf/mutes.toml --format json
 
     The remedies of all findings, of aclkit tidy and of aclkit narrow become one change set. First
-    go the ALLOWs whose access a finding names or no client used. Then go ALLOWs without effect, and
-    then DENYs that restrain nothing any more. After each step, and between the commands of a step,
-    no principal has more access than before. Only access that findings name or no client used is
-    lost, and none is lost for a while. All of it is proven for every possible name. If the proof
-    exceeds the search limit, remedy prints nothing and exits with code 1.
+    go the ALLOWs that no client used and that a finding names, or narrow. Then go ALLOWs without
+    effect, and then DENYs that restrain nothing any more. After each step, and between the commands
+    of a step, no principal has more access than before. Only access that no client used is lost,
+    and none is lost for a while. All of it is proven for every possible name. If the proof exceeds
+    the search limit, remedy prints nothing and exits with code 1.
 
     What was used is known only if aclkit usage has read the whole authorizer log of --unused-days.
-    Otherwise no ACL is narrowed, and the answer lists what is missing.
+    Otherwise no step takes access. What is in use, or may be, is listed under "Needs a decision",
+    with who uses it and the ACLs that these need first, or with what is missing. --keep FILE is a
+    file with ACLs, in a format that aclkit desired show reads, or with tables [[keep]] as for
+    aclkit narrow.
 
     Each step has an id, which is the same in every run. It is the fingerprint of the finding; its
     first digits suffice. --without keeps the ACLs of a step. What needs the step is left out with
@@ -132,7 +142,8 @@ def remedy(context: Context, chosen: Chosen, step_id: str | None, budget: Budget
     kafka-acls cannot express are comments in the script, and make the exit code 1.
     """
     check_kinds(chosen.only, TIDY, NARROW)
-    found = _Found.read(context, chosen, _again(budget))
+    kept = read_kept(keep, AskedOfFiles(allows_empty=True))
+    found = _Found.read(context, chosen, of_log, kept.acls, _again(budget))
     remedy, dropped = found.remedy(chosen, budget)
     _check_proof(remedy)
     steps = remedy.plan.steps
@@ -150,9 +161,9 @@ def remedy(context: Context, chosen: Chosen, step_id: str | None, budget: Budget
             for_people=[each for each in found.for_people(remedy) if _wants(chosen, each)],
             accepted=len(found.accepted),
             dropped=dropped,
-            notes=found.notes,
+            notes=(*kept.notes, *found.notes),
         )
-        context.write(remedy_answer(advised))
+        context.write(masked(remedy_answer(advised), masker(kept.hidden)))
         if not steps and any(each.is_unknown for each in remedy.plan.left_out):
             click.get_current_context().exit(_NOT_PROVEN)
 
@@ -166,6 +177,7 @@ class _Found:
         facts: tells which ACLs a finding asks to remove or narrow.
         advice: of each finding that is not accepted.
         accepted: the accepted findings.
+        use: what the log shows of the use of ACLs.
         notes: why nothing was narrowed.
     """
 
@@ -173,10 +185,13 @@ class _Found:
     facts: AuditInput
     advice: Sequence[Advice]
     accepted: Sequence[Finding]
+    use: UseOfAcls
     notes: Sequence[str]
 
     @classmethod
-    def read(cls, context: Context, chosen: Chosen, budget: Budget) -> _Found:
+    def read(
+        cls, context: Context, chosen: Chosen, of_log: LogOptions, keep: Keep, budget: Budget
+    ) -> _Found:
         """Read the published state, its findings, and what was used."""
         baseline, mutes = read_baseline(chosen.baseline), read_mutes(chosen.mutes)
         with context.open() as opened:
@@ -184,14 +199,17 @@ class _Found:
             settings, semantics = base.state.settings, base.semantics
             facts = audit_published(opened.tables, base.published, base.run, settings, semantics)
             findings = read_findings(opened.tables, base.run)
-            used, notes = _read_narrower(opened, base, chosen, budget)
+            rules = base.state.rules(base.semantics)
+            use = read_use(opened.tables, base.published, base.run, rules, of_log)
+            used, notes = _narrower(opened, use, keep, chosen, budget)
         tell_state(base.published, base.run)
         in_force = find_all(facts) if findings is None else findings
         judged = classify(in_force, baseline, mutes, datetime.now(UTC).date())
         new = [each.finding for each in judged if each.finding and each.state == "new"]
         known = [each.finding for each in judged if each.finding and each.state != "new"]
-        advice = [*(advice_of(finding, base.state.acls) for finding in new), *used]
-        return cls(base=base, facts=facts, advice=advice, accepted=known, notes=notes)
+        found = (advice_of(finding, base.state.acls) for finding in new)
+        advice = [*by_use(found, use, keep), *used]
+        return cls(base=base, facts=facts, advice=advice, accepted=known, use=use, notes=notes)
 
     def remedy(self, chosen: Chosen, budget: Budget) -> tuple[Remedy, Sequence[LeftOut]]:
         """Return the change set, and the steps that are left out because others are."""
@@ -221,6 +239,7 @@ class _Found:
             budget,
             held=held,
             reasons_of=self._reasons_of if chosen.wants(TIDY, "info") else None,
+            used=self.use.requests(),
         )
 
     def _reasons_of(self, acls: Collection[Acl]) -> Reasons:
@@ -244,10 +263,10 @@ class _Found:
         }
 
 
-def _read_narrower(
-    opened: Opened, base: Base, chosen: Chosen, budget: Budget
+def _narrower(
+    opened: Opened, use: UseOfAcls, keep: Keep, chosen: Chosen, budget: Budget
 ) -> tuple[Sequence[Proposal], Sequence[str]]:
-    """Read what was used, and return what narrower sets remove, or why there are none."""
+    """Return what narrower sets remove, or why there are none."""
     has_log = ACCESS_DAY in opened.published.run.table_versions
     if not has_log and NARROW in chosen.only:
         raise UsageError(
@@ -255,12 +274,10 @@ def _read_narrower(
         )
     if not has_log or not chosen.wants(NARROW, "info"):
         return (), ()
-    options = LogOptions(unused_days=chosen.unused_days)
-    asked = read_asked(opened.tables, opened.published, base.run, options)
-    if missing := asked.judgeable.missing:
+    if missing := use.log.missing:
         return (), [f"No ACL is narrowed. {each.words}" for each in missing]
-    known = sorted(own_principals(asked.rules) & asked.uses.keys())
-    return list(narrower(propose_narrow(asked, known, budget))), ()
+    asked = Asked(use=use, keep=keep)
+    return list(narrower(propose_narrow(asked, asked.chosen, budget))), ()
 
 
 def _wants(chosen: Chosen, advice: Advice) -> bool:

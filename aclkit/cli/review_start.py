@@ -30,7 +30,7 @@ from aclkit.audit.review.folder import (
     names_of,
     now,
 )
-from aclkit.audit.review.known_of_acls import read_item_ends, read_uses
+from aclkit.audit.review.known_of_acls import read_item_ends, read_item_use
 from aclkit.audit.review.read import Asked, new_review, read_acls_of
 from aclkit.audit.review.templates import PCI_DSS, TEMPLATES, is_still_valid
 from aclkit.cli.context import Context, format_option
@@ -38,9 +38,11 @@ from aclkit.cli.help import command, question
 from aclkit.cli.options import Text, flag, option
 from aclkit.cli.output import tell
 from aclkit.cli.review_options import by_option, review_option, reviews_folder, reviews_option
+from aclkit.cli.use_options import log_options
 from aclkit.errors import UsageError
 from aclkit.pipeline.inventory.sheet import Columns, read_sheet
 from aclkit.questions.preview.read import read_base
+from aclkit.questions.usage.read_use import LogOptions
 from aclkit.rules.names.question import Budget
 from aclkit.runtime.notation import parse_tables, shown_key
 from aclkit.runtime.safe_read import read_text
@@ -66,6 +68,7 @@ _TABLE: Final = "owner"
     help="How often access of applications and systems is reviewed.",
 )
 @option("--risk-analysis", type=Text(), metavar="TEXT", help="The document with that frequency.")
+@log_options
 @reviews_option
 @format_option
 @click.pass_obj
@@ -78,6 +81,7 @@ def start(
     template: str | None,
     frequency: int | None,
     risk_analysis: str | None,
+    of_log: LogOptions,
     reviews: str | None,
 ) -> None:
     """Start a review of the published decisions.
@@ -96,6 +100,9 @@ def start(
     With --since, an item is carried over if it was kept then and allows no more now: no new ALLOW
     grants it, and both states of it are compared for every name. With --template pci-dss it is
     asked again before the sign-off is older than six months (7.2.4), or than --frequency (7.2.5.1).
+
+    An item shows when it was last used, if aclkit usage has read the authorizer log. It is not used
+    only if the log has all of --unused-days, all brokers and every line; otherwise use is unknown.
     """
     root = reviews_folder(context, reviews)
     rows = [] if owners is None else _read_owners(owners)
@@ -117,10 +124,10 @@ def start(
     base = read_base(context.asked_warehouse(), context.cluster)
     context.stand_on(base.published, base.run)
     place_of, cluster_id = str(base.published.place), base.run.cluster_id
-    uses, ends = read_uses(place_of, cluster_id), read_item_ends(place_of, cluster_id)
+    use, ends = read_item_use(place_of, base, of_log), read_item_ends(place_of, cluster_id)
     if earlier is not None:
         asked = replace(asked, earlier_acls=read_acls_of(place_of, earlier.review))
-    place = create(root, new_review(base, asked, Budget(), uses, ends))
+    place = create(root, new_review(base, asked, Budget(), use, ends))
     context.write(started_answer(load(root, place.name)))
     tell(f"The review is in {place}.")
 

@@ -45,9 +45,10 @@ UNUSED_GRANT: Final = Kind(
     severity="low",
     summary="ALLOW ACLs that no client uses",
     meaning=(
-        "The authorizer log covers the whole window, and no line names the ALLOW. No line is about "
-        "a request that the ALLOW would also have allowed. aclkit usage finds such ACLs, but only "
-        "where brokers log ALLOWED lines."
+        "No line of the authorizer log names the ALLOW, or is about a request that it would also "
+        "have allowed. The log is whole: it has the days of the window, all brokers at DEBUG, and "
+        "every line. Of access that only controllers check it has the controllers' lines too. If "
+        "any of this is missing, aclkit usage names it, and no ACL counts as unused."
     ),
     fix=(
         "Ask the owner, then remove the ACL if no client needs it. aclkit preview remove-acl shows "

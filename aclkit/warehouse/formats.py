@@ -60,6 +60,12 @@ STEPS: Final[Sequence[Step]] = (
         says="The warehouse now records which offsets are committed, and where epochs begin.",
         columns={"log_range": ("follows",)},
     ),
+    Step(
+        says="The authorizer log now keeps when each file has ALLOWED lines, and whose log it is.",
+        columns={
+            "log_file": ("broker", "allowed_from", "allowed_to", "beat_from", "beat_to"),
+        },
+    ),
 )
 
 FORMAT: Final = len(STEPS)

@@ -256,6 +256,12 @@ log_file: file of Kafka's authorizer log, known by its first bytes, and how far 
   spoke_from ARRAY<BIGINT> beginnings of the stretches without a gap of more than an hour, in \
 microseconds since 1970
   spoke_to ARRAY<BIGINT> their ends
+  broker STRING the broker whose log it is, as --authorizer-log NAME=PATH has it; null without name
+  allowed_from ARRAY<BIGINT> beginnings of such stretches of ALLOWED lines; null where an older \
+aclkit read the file
+  allowed_to ARRAY<BIGINT> their ends
+  beat_from ARRAY<BIGINT> the same of heartbeats, which the active controller gets
+  beat_to ARRAY<BIGINT> their ends
 access_log: line of Kafka's authorizer log as an older aclkit kept it; access_day has all of them
   line_id STRING hash of the line: the same one in every file it stands in
   source STRING file where it was read first
@@ -285,7 +291,7 @@ acl_usage: grant (ALLOW in force) and what the authorizer log shows of its use
   added_at TIMESTAMP time of the record that added it
   window_from TIMESTAMP beginning of the days that are judged
   window_to TIMESTAMP their end: the newest line of the log
-  covered DOUBLE share of the window of which there are ALLOWED lines
+  covered DOUBLE share of the window in which the log of every broker has ALLOWED lines
 acl_change_by: ACL that a record added or removed, and which principals sent such a request then
   acl_id STRING the ACL's Uuid
   acl_change STRING added or removed

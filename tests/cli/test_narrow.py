@@ -8,10 +8,12 @@ from datetime import timedelta
 import pytest
 
 from aclkit.kafka.desired.read import Asked
+from aclkit.model.acl import Request
 from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.preview.planned import read_planned
 from aclkit.questions.preview.state import State
-from tests.cli.running import Warehouse
+from tests.cli.running import Warehouse, run
+from tests.questions.query import small_warehouse as small
 from tests.questions.usage.pasts import LOG, SECURE
 
 WINDOW = ("--unused-days", "0.0001")
@@ -147,7 +149,7 @@ def test_a_second_copy_of_a_log_is_not_a_second_broker(warehouse, tmp_path):
 
 def test_an_old_log_narrows_nothing_unless_it_is_accepted(warehouse, monkeypatch):
     """The run is of today, the log of a day in 2026."""
-    monkeypatch.setattr("aclkit.questions.narrow.coverage.STALE_AFTER", -timedelta(days=36_500))
+    monkeypatch.setattr("aclkit.questions.usage.whole_log.STALE_AFTER", -timedelta(days=36_500))
     result = warehouse.run("narrow", *WINDOW, code=3)
     assert "before the ACLs were read" in result.stdout
     assert "--old-log" in result.stdout
@@ -218,3 +220,24 @@ def test_a_proof_that_the_search_limit_ends_prints_nothing(warehouse):
 def test_a_principal_without_acls_is_told(warehouse):
     out, _ = narrow(warehouse, *WINDOW, "User:nobody")
     assert "User:nobody has no ALLOW of its own." in out
+
+
+def test_a_kafka_user_that_owns_a_second_principal_is_refused_by_name(tmp_path):
+    mine = small.acl(1, principal="User:app", resource_name="orders", operation="ALL")
+    other = small.acl(2, principal="User:CN=app", resource_name="orders", operation="WRITE")
+    used = [
+        Request(
+            principal=each.principal, host="10.0.0.1", operation="WRITE", resource_type="TOPIC",
+            resource_name="orders",
+        )
+        for each in (mine, other)
+    ]  # fmt: skip
+    small.build_with_log(tmp_path / "w", [mine, other], used=used)
+    for principals in (["User:app"], []):
+        result = run(
+            "--warehouse", tmp_path / "w", "narrow", *principals, "--format", "strimzi", code=1
+        )
+        assert "kind:" not in result.stdout
+        assert "Not written: a KafkaUser app owns User:CN=app and User:app" in result.stderr
+    result = run("--warehouse", tmp_path / "w", "narrow", "User:app", "--format", "terraform")
+    assert '"User:app"' in result.stdout

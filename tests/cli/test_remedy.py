@@ -11,10 +11,10 @@ from datetime import timedelta
 
 import pytest
 
-from aclkit.model.acl import BINDING
+from aclkit.model.acl import BINDING, Request
 from aclkit.model.semantics import BrokerSettings
-from aclkit.questions.narrow import coverage
 from aclkit.questions.remedy import prove
+from aclkit.questions.usage import whole_log
 from aclkit.rules.names.question import Budget
 from tests.cli.running import Warehouse, run, without_run
 from tests.kafka.acls.test_script import changed_by, run_script
@@ -45,7 +45,7 @@ ACLS = [PUBLIC, DENY, WIDER_DENY, ADMIN, READ, WIDE, GROUP, HOSTILE]
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
     path = tmp_path_factory.mktemp("remedy") / "warehouse"
-    small.build(path, ACLS, BrokerSettings(super_users=frozenset({small.SUPER_USER})))
+    small.build_with_log(path, ACLS, BrokerSettings(super_users=frozenset({small.SUPER_USER})))
     return path
 
 
@@ -97,7 +97,8 @@ def test_people_read_the_steps_the_proof_and_the_loss(remedy):
     lines = remedy().stdout.splitlines()
     assert lines[:2] == [
         "5 steps remove 5 ACLs and add 1: 8 ACLs become 4.",
-        "No step grants access, and only access that findings name is lost. Proven for every name.",
+        "No step grants access, and only access that no client used is lost. "
+        "Proven for every name.",
     ]
     assert "  + ALLOW DESCRIBE on the cluster for User:eve from 10.0.0.1" in lines
     assert "- User:eve: ALTER on the cluster from 10.0.0.1" in lines
@@ -136,13 +137,80 @@ def test_a_step_that_is_left_out_keeps_its_acls(answer):
     assert len(then["steps"]) == len(first["steps"]) - 1
 
 
+def request_of(acl, principal):
+    return Request(
+        principal=principal, host="10.0.0.7", operation=acl.operation,
+        resource_type=acl.resource_type, resource_name=acl.resource_name,
+    )  # fmt: skip
+
+
+def test_what_is_in_use_needs_a_decision_with_who_uses_it_and_what_these_need_first(
+    answer, remedy, tmp_path
+):
+    used = [request_of(PUBLIC, "User:bob"), request_of(PUBLIC, "User:eve")]
+    small.build_with_log(tmp_path / "w", [PUBLIC, GROUP], used=used)
+    found = answer("--only", "public-access", where=tmp_path / "w")
+    assert found["steps"] == []
+    (person,) = found["for_a_person"]
+    assert person["why"] == "It is in use."
+    assert [each.partition(":")[2].partition(",")[0] for each in person["used_by"]] == [
+        "bob: READ", "eve: READ",
+    ]  # fmt: skip
+    assert [(a["principal"], a["operation"]) for a in person["add_first"]] == [
+        ("User:bob", "READ"), ("User:eve", "READ"),
+    ]  # fmt: skip
+    lines = remedy("--only", "public-access", where=tmp_path / "w").stdout.splitlines()
+    assert "Needs a decision (1)" in lines
+    assert "  first add ALLOW READ on topic orders for User:eve from any host" in lines
+
+
+def test_an_operation_that_was_not_used_goes_and_the_used_rest_stays(answer, tmp_path):
+    used = [replace(request_of(ADMIN, "User:eve"), operation="DESCRIBE", host="10.0.0.1")]
+    small.build_with_log(tmp_path / "w", [ADMIN], used=used)
+    found = answer("--only", "escalation", where=tmp_path / "w")
+    assert changes(found) == [("escalation", ["DESCRIBE"], [ADMIN.acl_id])]
+
+
+def test_without_a_whole_log_no_step_takes_access(answer, remedy, tmp_path, root):
+    small.build(tmp_path / "w", ACLS, BrokerSettings())
+    found = answer(where=tmp_path / "w")
+    assert {step["kind"] for step in found["steps"]} == {
+        "allow-shadowed", "never-matches", "deny-shadowed",
+    }  # fmt: skip
+    asked = {each["kind"]: each for each in found["for_a_person"]}
+    assert asked["public-access"]["why"] == "Whether it is in use is not known."
+    assert asked["escalation"]["missing"][0]["kind"] == "no-log"
+    out = remedy("--brokers", 2, where=root).stdout
+    assert "Use is not known. The cluster has 2 brokers" in out
+
+
+def test_what_a_file_wants_to_keep_stays(answer, root, tmp_path):
+    keep = tmp_path / "keep.toml"
+    keep.write_text(
+        '[[keep]]\nprincipal = "User:late"\noperation = "READ"\nresource = "topic:orders"\n'
+        'why = "closing of the year"\n'
+    )
+    found = answer("--keep", keep)
+    assert "public-access" not in {step["kind"] for step in found["steps"]}
+    (person,) = (each for each in found["for_a_person"] if each["kind"] == "public-access")
+    assert person["why"] == "It is to be kept: closing of the year."
+
+
+def test_an_acl_that_changes_nothing_goes_whatever_its_use(answer, tmp_path):
+    wider = acl(20, principal="User:*", resource_name="ord", pattern_type="PREFIXED")
+    small.build_with_log(tmp_path / "w", [PUBLIC, wider], used=[request_of(PUBLIC, "User:bob")])
+    found = answer("--only", "public-access", where=tmp_path / "w")
+    assert [each["acl_id"] for step in found["steps"] for each in step["remove"]] == [PUBLIC.acl_id]
+    assert found["lost"] == []
+
+
 @pytest.fixture
 def orphans(tmp_path):
     """A deleted topic with a DENY, which restrains an ALLOW for every client."""
     path = tmp_path / "orphans"
     acls = [acl(12, principal="User:left", resource_name="a.b", permission_type="DENY"),
             acl(13, principal="User:*", resource_name="a.b")]  # fmt: skip
-    versions = small.build(path, acls, BrokerSettings())
+    versions = small.build(path, acls, BrokerSettings()) | small.write_whole_log(path)
     lives = [
         {"cluster_id": small.CLUSTER, "resource_type": "TOPIC", "resource_name": "a.b",
          "topic_id": "t", "first_offset": 0, "last_offset": 5}
@@ -216,7 +284,7 @@ def test_the_script_of_one_step_has_that_step_alone(answer, remedy):
 
 
 def test_what_kafka_acls_cannot_express_is_a_comment_and_the_exit_code_1(remedy, tmp_path):
-    small.build(
+    small.build_with_log(
         tmp_path / "w", [acl(2, principal="User:*", pattern_type="GLOB"), PUBLIC], BrokerSettings()
     )
     result = remedy("--format", "kafka-acls", where=tmp_path / "w", code=1)
@@ -249,7 +317,7 @@ def test_accepted_findings_are_left_alone_and_their_acls_stay(answer, remedy, tm
 
 
 def test_an_acl_of_an_accepted_finding_stays_though_another_finding_asks_for_it(answer, tmp_path):
-    small.build(tmp_path / "w", [PUBLIC, acl(2, principal="User:*", operation="ALL",
+    small.build_with_log(tmp_path / "w", [PUBLIC, acl(2, principal="User:*", operation="ALL",
                                              resource_name="*")], BrokerSettings())  # fmt: skip
     first = answer(where=tmp_path / "w")
     public = next(s for s in first["steps"] if s["remove"][0]["acl_id"] == PUBLIC.acl_id)
@@ -348,7 +416,7 @@ def bindings(rows):
 
 
 def test_what_no_client_used_goes_step_by_step(answer, used, monkeypatch):
-    monkeypatch.setattr(coverage, "STALE_AFTER", timedelta(days=36_500))
+    monkeypatch.setattr(whole_log, "STALE_AFTER", timedelta(days=36_500))
     found = answer("--only", "narrow", *WINDOW, where=used)
     assert {step["kind"] for step in found["steps"]} == {"narrow"}
     out = run("--warehouse", used, "narrow", *WINDOW, "--format", "json").stdout
@@ -362,8 +430,11 @@ def test_what_no_client_used_goes_step_by_step(answer, used, monkeypatch):
     assert {"narrow", "public-access"} <= {step["kind"] for step in every["steps"]}
 
 
-def test_without_a_whole_log_nothing_is_narrowed_and_the_reason_is_told(answer, remedy, used):
+def test_without_a_whole_log_nothing_is_narrowed_and_the_reason_is_told(
+    answer, remedy, used, tmp_path
+):
     assert "narrow" not in {step["kind"] for step in answer(where=used)["steps"]}
     assert "No ACL is narrowed. The log covers " in remedy(where=used).stdout
-    message = remedy("--only", "narrow", code=2).stderr
+    small.build(tmp_path / "w", ACLS)
+    message = remedy("--only", "narrow", code=2, where=tmp_path / "w").stderr
     assert "No authorizer log has been read yet. Next: aclkit usage" in message

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from aclkit.cli.command_index import read_index
-from aclkit.warehouse.schemas import TABLES
+from aclkit.model.acl import Request
 from tests.cli.running import run
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.small_warehouse import acl
@@ -387,17 +387,19 @@ def test_a_closed_review_pins_nothing(place, monkeypatch):
 
 
 def test_use_of_the_authorizer_log_is_shown_with_an_item(place):
-    versions = small.build(place.warehouse)
-    used = dict.fromkeys(TABLES["acl_usage"].column_names) | {
-        "cluster_id": small.CLUSTER, "acl_id": "acl-01", "usage": "used",
-        "last_used_at": small.WHEN,
-    }  # fmt: skip
-    versions["acl_usage"] = small.write_table(place.warehouse, "acl_usage", [used])
-    small.publish(place.warehouse, versions, run_number=2, counts={"decided_in_run": 1})
+    asked = Request(
+        principal="User:alice", host="10.0.0.1", operation="READ", resource_type="TOPIC",
+        resource_name="payments",
+    )  # fmt: skip
+    small.build_with_log(place.warehouse, used=[asked])
     place.start("--name", "q1")
     known = {i["usage"] for i in place.items()}
-    assert known == {"", "last used on 2026-11-21"}
-    assert "last used on 2026-11-21" in place.run("show").stdout
+    unused = "not used from 2026-12-01 to 2027-03-01 (90 days, log of the broker and of the "
+    assert known == {"last used on 2027-03-01, log /logs/broker-1.log", f"{unused}controllers)"}
+    assert "last used on 2027-03-01" in place.run("show").stdout
+    place.start("--name", "q2", "--brokers", 2)
+    said = {i["usage"].partition(" but for")[0] for i in place.items("q2")}
+    assert "use unknown: The cluster has 2 brokers," in said
 
 
 def test_a_configured_folder_is_for_reviews_and_maintenance_but_never_for_serve(place, tmp_path):

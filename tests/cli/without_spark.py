@@ -19,6 +19,7 @@ from aclkit.questions.usage.command import UsageResult
 from aclkit.questions.usage.coverage import Coverage, FileCoverage
 from aclkit.questions.usage.grants import Grant
 from aclkit.questions.usage.lines import EXAMPLE_COLUMNS
+from aclkit.questions.usage.whole_log import Judgeable, Missing
 from aclkit.warehouse.maintenance import Maintained
 from tests.factories import acl
 
@@ -111,6 +112,10 @@ USED = UsageResult(
         files=(FileCoverage(source="a", lines=2, allowed_lines=1, first=AT, last=AT + HOUR),),
         allowed_from=AT,
         gaps=((AT, AT + HOUR),),
+    ),
+    log=Judgeable(
+        window_from=AT, window_to=AT, missing=(Missing("days", "Too short.", "wait"),),
+        controllers=Missing("controllers", "No log of a controller.", "read it"), covered=0.5,
     ),
     grants=[
         Grant(

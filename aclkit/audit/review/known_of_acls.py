@@ -4,52 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Final, NamedTuple
 
 from aclkit.audit.review.items import Item
 from aclkit.model.until import until_words
+from aclkit.questions.preview.read import Base
 from aclkit.questions.query.acl_ends import AclEnd, read_ends
+from aclkit.questions.usage.read_use import USE_TABLES, LogOptions, read_use
+from aclkit.questions.usage.use import Unknown, Used, UseOfAcls
 from aclkit.warehouse.reader import open_tables
-from aclkit.warehouse.sql import fetch
-
-_UNUSED: Final = "unused"
 
 
-class AclUse(NamedTuple):
-    """A row of ``acl_usage``.
+def read_item_use(warehouse: str, base: Base, options: LogOptions) -> UseOfAcls:
+    """Read what the authorizer log shows of the use of the ACLs under review."""
+    with open_tables(warehouse, {name: {} for name in USE_TABLES}) as (published, tables):
+        rules = base.state.rules(base.semantics)
+        return read_use(tables, published, base.run, rules, options)
 
-    Attributes:
-        usage: used, matched, unused, unknown or too-new.
-        last: the last line of the log that names the ACL, or that it would have allowed as well.
-        since: beginning of the days that are judged.
-        until: their end.
+
+def use_words(item: Item, use: UseOfAcls) -> str:
+    """Write when an item was last used, that it was not, or that this is unknown, and why.
+
+    It is unused only if each of its ALLOWs is. Nothing is written where no log was read.
     """
-
-    usage: str
-    last: datetime | None
-    since: datetime | None
-    until: datetime | None
-
-
-def read_uses(warehouse: str, cluster_id: str) -> dict[str, AclUse]:
-    """Read what is known of the use of ACLs, by id; nothing where no log was read."""
-    with open_tables(warehouse, {"acl_usage": {}}) as (_, tables):
-        rows = fetch(tables, _USES, [cluster_id])
-    return {acl_id: AclUse(*rest) for acl_id, *rest in rows}
-
-
-def use_words(item: Item, uses: Mapping[str, AclUse]) -> str:
-    """Write when an item was last used; empty where that is not known.
-
-    It is unused only if each of its ACLs is: of days that the log does not cover nothing is known.
-    """
-    known = [uses[acl.acl_id] for acl in item.acls if acl.acl_id in uses]
-    if last := _newest(use.last for use in known):
-        return f"last used on {last:%Y-%m-%d}"
-    if not known or len(known) < len(item.acls) or any(use.usage != _UNUSED for use in known):
+    found = [use.of(acl) for acl in item.acls if acl.is_allow]
+    if not found or use.log.window_from is None:
         return ""
-    since, until = known[0].since, known[0].until
-    return f"not used from {since:%Y-%m-%d} to {until:%Y-%m-%d}" if since and until else ""
+    dated = [(each.last, each.broker) for each in found if isinstance(each, Used) and each.last]
+    if dated:
+        last, broker = max(dated)
+        return f"last used on {last:%Y-%m-%d}" + (f", log {broker}" if broker else "")
+    if any(isinstance(each, Used) for each in found):
+        return "used, at a time that is not known"
+    missing = [more for each in found if isinstance(each, Unknown) for more in each.missing]
+    if missing:
+        last_known = _newest(each.last for each in found)
+        before = "" if last_known is None else f" Last known use: {last_known:%Y-%m-%d}."
+        return f"use unknown: {missing[0].words}{before}"
+    log = use.log
+    return f"not used from {log.window_from:%Y-%m-%d} to {log.window_to:%Y-%m-%d} ({log.words})"
+
+
+def note_on_use(use: UseOfAcls) -> str:
+    """Write what the use that items show stands on; or that it is unknown."""
+    log = use.log
+    if not log.missing:
+        return f"Use is judged by the authorizer log: {log.words}."
+    each = log.missing[0]
+    return f"It is unknown what is not used. {each.words} Next: {each.next}"
 
 
 def read_item_ends(warehouse: str, cluster_id: str) -> dict[str, AclEnd]:
@@ -68,9 +69,3 @@ def end_words(item: Item, ends: Mapping[str, AclEnd]) -> str:
 
 def _newest(times: Iterable[datetime | None]) -> datetime | None:
     return max(filter(None, times), default=None)
-
-
-_USES: Final = """\
-SELECT acl_id, "usage", CAST(greatest(last_used_at, last_matched_at) AS TIMESTAMP),
-CAST(window_from AS TIMESTAMP), CAST(window_to AS TIMESTAMP)
-FROM acl_usage WHERE cluster_id = ?"""

@@ -13,7 +13,7 @@ from aclkit.audit.review.document import About, Pins, Review, content_of
 from aclkit.audit.review.evidence import Evidence
 from aclkit.audit.review.growth import Moment
 from aclkit.audit.review.items import DEFAULT, GRANT, Item, derive_items
-from aclkit.audit.review.known_of_acls import AclUse, end_words, use_words
+from aclkit.audit.review.known_of_acls import end_words, note_on_use, use_words
 from aclkit.errors import DataError, UsageError
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
@@ -23,13 +23,13 @@ from aclkit.model.semantics import Semantics
 from aclkit.questions.preview.read import Base, read_moment
 from aclkit.questions.query.acl_ends import AclEnd
 from aclkit.questions.query.pattern_grants import matching_names
+from aclkit.questions.usage.use import UseOfAcls
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import LITERAL, effective_pattern_type
 from aclkit.warehouse.published import as_of, notes_on_state, open_warehouse, run_settings
 
 MOST_NAMES: Final = 3
-_NO_USES: Final[Mapping[str, AclUse]] = {}
 _NO_ENDS: Final[Mapping[str, AclEnd]] = {}
 
 
@@ -64,7 +64,7 @@ def new_review(
     base: Base,
     asked: Asked,
     budget: Budget,
-    uses: Mapping[str, AclUse] = _NO_USES,
+    use: UseOfAcls | None = None,
     ends: Mapping[str, AclEnd] = _NO_ENDS,
 ) -> Review:
     """Return a review of the published state.
@@ -73,7 +73,7 @@ def new_review(
         base: the published state.
         asked: what the review is to be.
         budget: the search limit.
-        uses: what is known of the use of ACLs, by id.
+        use: what the authorizer log shows of the use of ACLs; None is nothing.
         ends: until when ACLs are needed, by id.
 
     Raises:
@@ -87,7 +87,9 @@ def new_review(
     about = _with_names(derived.items, attributes_of(derived.items, asked.owners), base)
     about = {
         item.item_id: replace(
-            about[item.item_id], usage=use_words(item, uses), until=end_words(item, ends)
+            about[item.item_id],
+            usage="" if use is None else use_words(item, use),
+            until=end_words(item, ends),
         )
         for item in derived.items
     }
@@ -116,7 +118,10 @@ def new_review(
         frequency_days=asked.frequency_days,
         risk_analysis=asked.risk_analysis,
         since=since,
-        notes=tuple(_notes(base, derived.items, len(derived.idle))),
+        notes=(
+            *_notes(base, derived.items, len(derived.idle)),
+            *(() if use is None else (note_on_use(use),)),
+        ),
     )
 
 

@@ -87,6 +87,16 @@ def _kafka_user(name: str, authentication: str, acls: Sequence[Acl]) -> Iterator
             yield f"          patternType: {_PATTERNS[pattern_type]}"
 
 
+def owner_of(principal: str) -> str | None:
+    """Return the name of the KafkaUser that owns all ACLs of a principal; None where none can.
+
+    >>> owner_of("User:app"), owner_of("User:CN=app"), owner_of("User:*")
+    ('app', 'app', None)
+    """
+    user = _user(principal)
+    return user and user[0]
+
+
 def _user(principal: str) -> tuple[str, str] | None:
     """Return name and authentication of the KafkaUser that is a principal, or None."""
     if not principal.startswith("User:"):

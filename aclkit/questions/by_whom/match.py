@@ -30,8 +30,6 @@ REMOVED: Final = "removed"
 CHANGE_OF: Final[Mapping[str, str]] = {"CreateAcls": ADDED, "DeleteAcls": REMOVED}
 """Request → what it does to ACLs."""
 
-HEARTBEAT: Final = "BrokerHeartbeat"
-
 _SECOND: Final = 1_000_000
 
 WITHIN: Final = 8 * _SECOND

@@ -14,7 +14,6 @@ from aclkit.answer.rows import as_objects
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words, operations_words
 from aclkit.model.phrases import few, number_of
-from aclkit.questions.narrow.coverage import Judgeable
 from aclkit.questions.narrow.narrowing import (
     DENIES,
     GOES,
@@ -29,8 +28,10 @@ from aclkit.questions.narrow.narrowing import (
     Judged,
 )
 from aclkit.questions.narrow.proof import Proven
-from aclkit.questions.narrow.propose import CONTROLLERS, NOT_COVERED, TOO_NEW
+from aclkit.questions.narrow.propose import NOT_COVERED
 from aclkit.questions.prove.claim import Counterexample
+from aclkit.questions.usage.use import TOO_NEW
+from aclkit.questions.usage.whole_log import CONTROLLERS, Judgeable
 from aclkit.rules.names.change_lines import MARKS, ChangeLine, change_lines, line_words
 from aclkit.rules.names.compare import LOST
 from aclkit.rules.names.words import opening_words

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from hashlib import sha256
 from typing import Final, Literal
 
@@ -21,7 +20,7 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
 from aclkit.model.operation import IMPLIED_BY_ALLOW, OPERATIONS_OF_TYPE
 from aclkit.questions.narrow.pieces import Names, is_within, pieces_of, shared_parts
-from aclkit.rules.decide.any_of_type import HARDCODED_NAME
+from aclkit.questions.usage.use import Use
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.order import Order
 from aclkit.rules.names.cover import covers
@@ -43,31 +42,6 @@ SUPER: Final = "super-user"
 OPENS: Final = "would-open-to-all"
 NO_NARROWER: Final = "no-narrower-acl"
 """Why an ACL stays, goes or is narrowed; a caller's own reasons stand beside these."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
-    """A request that the authorizer log shows, as often as it does.
-
-    Attributes:
-        request: what was asked, allowed or refused.
-        apis: Kafka's names of the requests that asked it.
-        lines: how often.
-        last_at: when last; None where the lines have no time.
-    """
-
-    request: Request
-    apis: tuple[str, ...] = ()
-    lines: int = 1
-    last_at: datetime | None = None
-
-    @property
-    def is_of_any(self) -> bool:
-        """Whether Kafka asked about any resource of the type: it writes a name of its own.
-
-        InitProducerId without a transactional id asks for WRITE on some topic.
-        """
-        return self.request.resource_name == HARDCODED_NAME and self.apis == ("InitProducerId",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
-from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.phrases import few
 from aclkit.model.redpanda import MEMBERS_UNKNOWN, has_unknown_members
-from aclkit.questions.narrow.coverage import Judgeable
-from aclkit.questions.narrow.narrowing import Narrowed, Use, narrow
+from aclkit.questions.narrow.narrowing import Narrowed, narrow
 from aclkit.questions.narrow.pieces import Names, shared_parts
 from aclkit.questions.narrow.proof import Proven, prove_narrowed
-from aclkit.rules.decide.handlers import REQUESTS
+from aclkit.questions.usage.use import OF_CONTROLLERS, TOO_NEW, Unknown, UseOfAcls, judge_use
+from aclkit.questions.usage.whole_log import CONTROLLERS, Judgeable
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import LITERAL, names_exactly, names_one, principal_matches
 
-TOO_NEW: Final = "too-new"
 NOT_COVERED: Final = "not-covered"
-CONTROLLERS: Final = "controllers-not-covered"
-"""Why an ACL stays that cannot be judged."""
+"""Why an ACL stays: the log is not whole. Other reasons are ``TOO_NEW`` and ``CONTROLLERS``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,22 +29,31 @@ class Asked:
     """What is known, and how it is to be narrowed.
 
     Attributes:
-        rules: what decides.
-        judgeable: what the log can show.
-        added_at: when each ACL came, by id.
-        uses: what each principal used.
+        use: what decides, and what the log shows of its use.
         keep: what must stay, and why.
         names: what becomes of patterns.
         limit: at most this many losses of a principal are listed, None for all.
     """
 
-    rules: Rules
-    judgeable: Judgeable
-    added_at: Mapping[str, datetime | None]
-    uses: Mapping[str, Sequence[Use]]
+    use: UseOfAcls
     keep: Mapping[Acl, str] = field(default_factory=dict)
     names: Names = "keep"
     limit: int | None = None
+
+    @property
+    def rules(self) -> Rules:
+        """What decides."""
+        return self.use.rules
+
+    @property
+    def judgeable(self) -> Judgeable:
+        """What the log can show."""
+        return self.use.log
+
+    @property
+    def chosen(self) -> list[str]:
+        """The principals that are narrowed if none is named: those of the log with own ALLOWs."""
+        return sorted(own_principals(self.rules) & self.use.within().keys())
 
 
 def own_principals(rules: Rules) -> set[str]:
@@ -73,9 +78,9 @@ def propose_narrow(asked: Asked, principals: Sequence[str], budget: Budget) -> l
     found: list[Proven] = []
     stays = _stays(asked)
     keep = {**asked.keep, **_of_controllers(asked)}
-    parts = _Parts(asked.rules)
+    parts, within = _Parts(asked.rules), asked.use.within()
     for principal in principals:
-        rules, uses = parts.of(principal), asked.uses.get(principal, ())
+        rules, uses = parts.of(principal), within.get(principal, ())
         narrowed = narrow(
             rules, principal, uses, stays=stays, keep=keep, names=asked.names, budget=budget
         )
@@ -109,33 +114,21 @@ class _Parts:
 
 
 def _stays(asked: Asked) -> dict[tuple[str, ...], str]:
-    """Return which ACLs cannot be judged, by binding."""
-    judgeable = asked.judgeable
-    if judgeable.missing or judgeable.window_from is None:
-        return {acl.binding: NOT_COVERED for acl in asked.rules.acls}
-    old = set()
+    """Return which ACLs cannot be judged, whatever their operations, by binding."""
+    found = {}
     for acl in asked.rules.acls:
-        added = asked.added_at.get(acl.acl_id)
-        if added is not None and added <= judgeable.window_from:
-            old.add(acl.binding)
-    return {acl.binding: TOO_NEW for acl in asked.rules.acls if acl.binding not in old}
+        added_at = asked.use.added_at.get(acl.acl_id)
+        judged = judge_use(acl, asked.judgeable, added_at=added_at, operations=())
+        if isinstance(judged, Unknown):
+            is_new = judged.missing[0].kind == TOO_NEW
+            found[acl.binding] = TOO_NEW if is_new else NOT_COVERED
+    return found
 
 
 def _of_controllers(asked: Asked) -> dict[Acl, str]:
     """Return what cannot be judged without the controllers' log: what they alone decide."""
     if asked.judgeable.controllers is None:
         return {}
-    checks = {
-        check.access
-        for request in REQUESTS
-        if request.handler in ("ControllerApis", "AclApis")
-        for way in request.ways
-        for check in way.checks
-        if not check.aside
-    }
-    # ALL on the cluster covers a DELETE too, which no narrower ACL can name.
-    known = [(op, kind) for op, kind in checks if op in OPERATIONS_OF_TYPE[kind]]
-    of_all = {("ALL", "CLUSTER")} if ("DELETE", "CLUSTER") in checks else set()
     return {
         Acl(
             acl_id="",
@@ -147,7 +140,7 @@ def _of_controllers(asked: Asked) -> dict[Acl, str]:
             operation=operation,
             permission_type="ALLOW",
         ): CONTROLLERS
-        for operation, kind in sorted({*known, *of_all})
+        for operation, kind in sorted(OF_CONTROLLERS)
     }
 
 
@@ -166,7 +159,7 @@ def notes_on(asked: Asked, principals: Sequence[str]) -> Iterator[str]:
         )
     if ANONYMOUS in principals:
         yield f"{ANONYMOUS} stands for every client that does not authenticate."
-    silent = own - asked.uses.keys() - rules.settings.super_users
+    silent = own - asked.use.within().keys() - rules.settings.super_users
     idle = [each for each in principals if each in silent]
     if idle and not asked.judgeable.missing:
         yield f"No request in the window: {few(idle)}."

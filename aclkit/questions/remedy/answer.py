@@ -21,6 +21,7 @@ from aclkit.questions.preview.words import notes as preview_notes
 from aclkit.questions.remedy.proposal import NARROW, Advice, ForPerson, Proposal
 from aclkit.questions.remedy.prove import Remedy
 from aclkit.questions.remedy.steps import SHORT, LeftOut, Step
+from aclkit.questions.usage.use import TOO_NEW
 from aclkit.rules.names.change_lines import MARKS, change_lines, line_words
 from aclkit.rules.names.compare import LOST
 
@@ -99,9 +100,7 @@ def summary(remedy: Remedy) -> str:
 def proof_sentence(remedy: Remedy) -> str:
     """Write what is proven of each step and of the whole."""
     has_lost = bool(remedy.change.of_kind(LOST))
-    is_narrower = any(step.proposal.kind == NARROW for step in remedy.plan.steps)
-    which = "findings name or no client used" if is_narrower else "findings name"
-    lost = f"only access that {which} is lost" if has_lost else "no access is lost"
+    lost = "only access that no client used is lost" if has_lost else "no access is lost"
     return f"No step grants access, and {lost}. Proven for every name."
 
 
@@ -127,7 +126,7 @@ def _parts(advised: Advised) -> Iterator[Part]:
         yield Heading(f"Left out ({len(others):,})")
         yield Items(map(_left_item, others))
     if advised.for_people:
-        yield Heading(f"For a person ({len(advised.for_people):,})")
+        yield Heading(f"Needs a decision ({len(advised.for_people):,})")
         yield Items(_people_items(advised.for_people))
         yield Sentence("Each of a kind: aclkit audit --kind KIND")
     if steps:
@@ -190,8 +189,34 @@ def _name(step_id: str, proposal: Proposal) -> str:
 
 
 def _people_items(people: Iterable[ForPerson]) -> Iterator[Item]:
-    for (kind, why), some in grouped(((each.kind, each.why), each) for each in people).items():
-        yield Item(f"{kind} ({len(some):,}): {why}")
+    alike = grouped(((each.kind, each.why, bool(each.used_by)), each) for each in people)
+    for (kind, why, is_used), some in alike.items():
+        if is_used:
+            yield from map(_used_item, some)
+        elif some[0].missing:
+            yield Item(f"{kind} ({len(some):,}): {why}", "", [_acls_line(some)])
+        else:
+            yield Item(f"{kind} ({len(some):,}): {why}")
+
+
+def _used_item(each: ForPerson) -> Item:
+    """Return what is in use: by whom, and what these need first."""
+    under = [*map(acl_words, each.acls[:_MOST_CHANGES])]
+    if more := len(each.acls[_MOST_CHANGES:]):
+        under.append(f"and {number_of(more, 'more ACL')}")
+    under.append(each.why)
+    under += [f"used by {user}" for user in each.used_by[:_MOST_LINES]]
+    if more := len(each.used_by[_MOST_LINES:]):
+        under.append(f"and by {number_of(more, 'more principal')}")
+    under += [f"first add {acl_words(acl)}" for acl in each.add_first[:_MOST_LINES]]
+    if more := len(each.add_first[_MOST_LINES:]):
+        under.append(f"and {number_of(more, 'more ACL')}")
+    return Item(f"{each.step_id[:SHORT]} {each.kind} ({each.severity})", "", under)
+
+
+def _acls_line(people: Sequence[ForPerson]) -> str:
+    """Write some of the ACLs whose use is not known."""
+    return few((acl_words(acl) for each in people for acl in each.acls), _MOST_CHANGES)
 
 
 def _besides(advised: Advised) -> Iterator[str]:
@@ -204,16 +229,24 @@ def _besides(advised: Advised) -> Iterator[str]:
     if left := len(advised.left_out):
         yield f"{number_of(left, 'remedy', 'remedies')} left out; --format json has the reasons."
     if people := len(advised.for_people):
-        yield f"{number_of(people, 'finding')} for a person; --format json has the reasons."
+        yield f"{number_of(people, 'finding')} to decide; --format json has the reasons."
 
 
 def _notes(advised: Advised) -> Iterator[str]:
     yield from advised.notes
+    yield from _missing_notes(advised.for_people)
     if advised.accepted:
         findings = number_of(advised.accepted, "accepted finding")
         yield f"{findings} left alone; ACLs of these stay."
     if any(left.is_unknown for left in advised.remedy.plan.left_out):
         yield f"Raise the search limit with {advised.remedy.searching.to_raise}."
+
+
+def _missing_notes(people: Iterable[ForPerson]) -> Iterator[str]:
+    """Yield what is missing of the log, each once."""
+    for each in dict.fromkeys(missing for person in people for missing in person.missing):
+        if each.next and each.kind != TOO_NEW:
+            yield f"Use is not known. {each.words} Next: {each.next}"
 
 
 def _rows(steps: Iterable[Step]) -> Iterator[tuple[object, ...]]:
@@ -275,6 +308,9 @@ def _person(each: ForPerson) -> dict[str, object]:
         "message": each.message,
         "why": each.why,
         "acls": _objects(each.acls),
+        "used_by": list(each.used_by),
+        "add_first": [dict(zip(BINDING, acl.binding, strict=True)) for acl in each.add_first],
+        "missing": [missing._asdict() for missing in each.missing],
     }
 
 

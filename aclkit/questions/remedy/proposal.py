@@ -10,6 +10,7 @@ from typing import Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES
+from aclkit.questions.usage.whole_log import Missing
 
 TIDY: Final = "tidy"
 NARROW: Final = "narrow"
@@ -73,6 +74,9 @@ class ForPerson:
         why: what a person must know or decide.
         acls: the ACLs that cause it.
         holds: no other advice may remove them until it is decided.
+        used_by: who used what of them, and when last.
+        add_first: ACLs that these need before the others go.
+        missing: what is missing before it is known whether they are used.
     """
 
     step_id: str
@@ -83,6 +87,9 @@ class ForPerson:
     why: str
     acls: tuple[Acl, ...] = ()
     holds: bool = False
+    used_by: tuple[str, ...] = ()
+    add_first: tuple[Acl, ...] = ()
+    missing: tuple[Missing, ...] = ()
 
 
 Advice = Proposal | ForPerson

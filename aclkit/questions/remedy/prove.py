@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from aclkit.model.acl import Acl
+from aclkit.model.acl import Acl, Request
 from aclkit.model.findings import fingerprint_of
 from aclkit.questions.remedy.plan import make_plan, possible_settings
 from aclkit.questions.remedy.proposal import TIDY, Proposal
 from aclkit.questions.remedy.steps import Held, Plan
 from aclkit.questions.tidy.answer import reason_words
-from aclkit.rules.decide.confirm import DisagreementError
+from aclkit.rules.decide.confirm import Decider, DisagreementError
 from aclkit.rules.names.compare import GAINED, CellChange, Difference, compare
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
@@ -51,6 +51,7 @@ def make_remedy(
     *,
     held: Held | None = None,
     reasons_of: ReasonsOf | None = None,
+    used: Iterable[Request] = (),
 ) -> Remedy:
     """Put advice into one change set, and prove it.
 
@@ -60,6 +61,7 @@ def make_remedy(
         budget: the search limit; half of it is for making the change set.
         held: ACLs that stay.
         reasons_of: also remove what tidy finds redundant; tells it which ACLs should go themselves.
+        used: requests of the log that were allowed: those that are today must be at the end.
 
     Raises:
         DisagreementError: the whole does more than its steps, which is a defect of aclkit.
@@ -82,6 +84,7 @@ def make_remedy(
         beyond.append(compare(named, last, proving))
         for wrong in (*changes[-1].of_kind(GAINED), *beyond[-1].changes):
             raise DisagreementError(_disagreement(wrong))
+    _check_used(start, final, used)
     return Remedy(
         plan=plan,
         change=changes[0],
@@ -89,6 +92,17 @@ def make_remedy(
         searching=searching,
         proving=proving,
     )
+
+
+def _check_used(start: Rules, final: Rules, used: Iterable[Request]) -> None:
+    then = Decider.of(start)
+    now = then.of_next(final)
+    for request in used:
+        if then.allows(request) and not now.allows(request):
+            raise DisagreementError(
+                "The steps should lose only what no client used, but they lose the used "
+                f"{request}. Nothing is printed. Please report this."
+            )
 
 
 def redundant_in(rules: Rules, reasons: Reasons, budget: Budget) -> Iterator[Proposal]:

@@ -13,7 +13,8 @@ from aclkit.model.acl_words import acl_words
 from aclkit.model.phrases import number_of
 from aclkit.questions.usage.command import UsageResult
 from aclkit.questions.usage.coverage import Coverage, shown_gaps
-from aclkit.questions.usage.grants import USAGES, Grant
+from aclkit.questions.usage.grants import USAGES
+from aclkit.questions.usage.whole_log import Judgeable
 
 COLUMNS: Final = (
     "usage", "principal", "operation", "resource_type", "resource_name", "pattern_type", "host",
@@ -70,14 +71,16 @@ def _object(
         "cluster": cluster_id,
         "lines": result.lines,
         **result.counts,
-        "coverage": _covered(result.coverage, next(iter(result.grants), None)),
+        "coverage": _covered(result.coverage, result.log),
+        "missing": [each._asdict() for each in result.log.missing],
+        "partly_missing": [result.log.controllers._asdict()] if result.log.controllers else [],
         **{f"{verdict}_lines": lines for verdict, lines in result.examples.items()},
         "notes": notes,
         "rows": as_objects(COLUMNS, rows),
     }
 
 
-def _covered(coverage: Coverage, window: Grant | None) -> dict[str, Any]:
+def _covered(coverage: Coverage, log: Judgeable) -> dict[str, Any]:
     """Return what the log covers, and the window in which grants are judged."""
     return {
         "from": coverage.first,
@@ -90,7 +93,7 @@ def _covered(coverage: Coverage, window: Grant | None) -> dict[str, Any]:
             dict(zip(("source", "lines", "allowed_lines", "from", "to"), file, strict=True))
             for file in map(astuple, coverage.files)
         ],
-        "window_from": window and window.window_from,
-        "window_to": window and window.window_to,
-        "covered": window and window.covered,
+        "window_from": log.window_from,
+        "window_to": log.window_to,
+        "covered": log.covered,
     }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.coverage import Coverage, describe
 from aclkit.questions.usage.engines import read_all
 from aclkit.questions.usage.file_reads import Work, chains_of
-from aclkit.questions.usage.grants import UNKNOWN, Grant, find_unused
+from aclkit.questions.usage.grants import Grant, find_unused
 from aclkit.questions.usage.judging import Judge
 from aclkit.questions.usage.lines import (
     Disagreement,
@@ -34,7 +34,9 @@ from aclkit.questions.usage.lines import (
     worst_lines,
 )
 from aclkit.questions.usage.past import ClusterPast, note_on_ranges
+from aclkit.questions.usage.read_use import LogOptions, read_judgeable
 from aclkit.questions.usage.tables import UsageTables, Written
+from aclkit.questions.usage.whole_log import Judgeable
 from aclkit.runtime.progress import step
 from aclkit.runtime.read_progress import followed
 from aclkit.warehouse.job_run import MATERIALIZING, REPLAYING, PublishedRun
@@ -51,7 +53,8 @@ class UsageOptions:
         others: files of named directories that are other logs.
         zone: for times without one; see ``parse_zone``.
         skew: how long brokers may take to learn of a change.
-        days: grants not used for this many days are unused.
+        log: what the log must have before it shows what is unused.
+        names: path → the broker whose log it is, as the user says.
         decide_with: where the files are read, see ``plan_reading``.
         is_anew: files that are known are read from their beginning.
         refused_lines: an access that is refused in so many lines is a finding.
@@ -61,7 +64,8 @@ class UsageOptions:
     others: Sequence[str]
     zone: str
     skew: timedelta
-    days: float
+    log: LogOptions
+    names: Mapping[str, str] = field(default_factory=dict)
     decide_with: DecideWith = "auto"
     is_anew: bool = False
     refused_lines: int = LEAST_LINES
@@ -75,12 +79,14 @@ class UsageResult:
         counts: verdict → lines that this run read.
         examples: verdict → the first lines alike of it, of the verdicts that ask for a look.
         coverage: of all lines of the cluster that were ever read.
+        log: what they can show.
         grants: every grant alive.
     """
 
     counts: Mapping[str, int]
     examples: Mapping[str, Sequence[Mapping[str, Any]]]
     coverage: Coverage
+    log: Judgeable
     grants: Sequence[Grant]
 
     @property
@@ -99,7 +105,8 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
     tables = UsageTables(run.store, run.cluster_id)
     decided = run.previous(MATERIALIZING)
     past = tables.read_past(run.head_offset, _as_brokers_read(decided))
-    past = _known_until(past, run.previous(REPLAYING))
+    reading = run.previous(REPLAYING)
+    past = _known_until(past, reading)
     written = _read_files(run, tables, past, options)
     with tables.lines() as read, step("Looking for unused grants"):
         counts = count_verdicts(read, run.run_number)
@@ -107,20 +114,22 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
             _require_readable(read, run.run_number, counts)
         # Use is asked of all lines, those of earlier runs too.
         coverage = coverage_of(read)
-        grants = grants_of(read, past, coverage, options.days)
-        result = _result_of(read, run.run_number, counts, coverage, grants)
-        since = coverage.last and coverage.last - timedelta(days=options.days)
-        found = disagreements(read, since, MOST_FINDINGS)
+        started = reading.started_at if reading else None
+        read_at = started.replace(tzinfo=None) if started else None
+        log = read_judgeable(read.connection, run.cluster_id, options.log, read_at)
+        grants = grants_of(read, past, log)
+        result = _result_of(read, run.run_number, counts, coverage, log, grants)
+        found = disagreements(read, log.window_from, MOST_FINDINGS)
     tables.write_usage(grants)
     run.findings += map(_mismatch, found)
-    run.findings += find_unused(grants)
+    run.findings += find_unused(grants, log)
     if decided is not None:
         replayed = run.previous(REPLAYING)
         told = None if replayed is None else replayed.settings.told
         refused = denials_of_run(run.store, decided, told.unread if told else ())
         run.findings += find_refused(refused, options.refused_lines)
     run.counts |= {f"lines_{verdict}": count for verdict, count in result.counts.items()}
-    run.notes += _notes(past, coverage, grants, options)
+    run.notes += _notes(past, coverage, log, options)
     if not written.lines:
         run.notes.append(_NOTHING_NEW)
     return result
@@ -143,6 +152,7 @@ def _read_files(run: Run, tables: UsageTables, past: ClusterPast, options: Usage
             run_number=run.run_number,
             is_anew=options.is_anew,
             older=older,
+            names=options.names,
             board=board,
         )
         unpacked = [sum(file.unpacked for _, file in chain.files) for chain in chains]
@@ -180,6 +190,7 @@ def _result_of(
     run_number: int,
     counts: Mapping[str, int],
     coverage: Coverage,
+    log: Judgeable,
     grants: Sequence[Grant],
 ) -> UsageResult:
     asking = (MISMATCH, UNDETERMINED, UNREADABLE)
@@ -187,6 +198,7 @@ def _result_of(
         counts=counts,
         examples={each: worst_lines(read, run_number, each, MOST_EXAMPLES) for each in asking},
         coverage=coverage,
+        log=log,
         grants=grants,
     )
 
@@ -206,10 +218,11 @@ def _mismatch(found: Disagreement) -> Finding:
 
 
 def _notes(
-    past: ClusterPast, coverage: Coverage, grants: Iterable[Grant], options: UsageOptions
+    past: ClusterPast, coverage: Coverage, log: Judgeable, options: UsageOptions
 ) -> Iterator[str]:
     """Yield what a reader of the result must know."""
-    yield describe(coverage, options.days)
+    yield describe(coverage)
+    yield from use_notes(log)
     on_ranges = note_on_ranges(past)
     if on_ranges:
         yield on_ranges
@@ -217,26 +230,23 @@ def _notes(
     note = note_on_settings(past.timeline)
     if note and since is not None and coverage.first is not None and coverage.first < since:
         yield note
-    if coverage.silent_files and coverage.allowed_lines:
-        yield (
-            "These files have no ALLOWED lines, so their use is unknown: "
-            f"{_some(coverage.silent_files)}."
-        )
     if options.others:
         yield (
             "Not read, because they do not begin with lines of an authorizer: "
             f"{_some(options.others)}."
         )
-    if coverage.unread_files:
+
+
+def use_notes(log: Judgeable) -> Iterator[str]:
+    """Yield why nothing, or not everything, can be called unused, with what to do next."""
+    if log.missing:
+        yield "No grant counts as unused, because the log does not show all use."
+    for each in log.missing:
+        yield f"{each.words} Next: {each.next}"
+    if log.controllers is not None and not log.missing:
         yield (
-            f"Some lines of {_some(coverage.unread_files)} could not be read (see access_day). "
-            "They may show use, so no grant counts as unused."
-        )
-    is_silent = coverage.lines and not (coverage.allowed_lines or coverage.unread_files)
-    if is_silent and any(grant.usage == UNKNOWN for grant in grants):
-        yield (
-            "It is unknown which grants are used. Set kafka.authorizer.logger to DEBUG on all "
-            "brokers."
+            f"{log.controllers.words} What only controllers check is not called unused. Next: "
+            f"{log.controllers.next}"
         )
 
 

@@ -31,7 +31,7 @@ from aclkit.questions.usage.known_files import (
 )
 from aclkit.questions.usage.older_lines import OlderLines
 from aclkit.questions.usage.reading import Content, LogReader, Place
-from aclkit.questions.usage.stretches import Stretches
+from aclkit.questions.usage.stretches import Talks
 from aclkit.runtime.read_progress import ReadProgress
 from aclkit.runtime.uri import shown
 
@@ -100,6 +100,7 @@ class Work:
         is_anew: known files are read from their beginning.
         older: lines that an older aclkit kept.
         board: where to report progress.
+        names: path → the broker whose log it is, as the user says.
     """
 
     judge: Judge
@@ -109,6 +110,7 @@ class Work:
     is_anew: bool = False
     older: OlderLines = field(default_factory=OlderLines)
     board: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def read(self, chain: Chain) -> list[FileRead]:
         """Read files that begin alike, one after the other.
@@ -123,6 +125,9 @@ class Work:
             before = None if same is None else same.known
             is_again = same is not None and self._is_again(same, found)
             if same is not None and not (same.has_news or is_again):
+                if (named := self._named(file, same.known)) != same.known:
+                    found[named.file_id] = FileRead(known=named, batches=(), gone="none", lines=0)
+                    known[named.file_id] = named
                 continue
             read = self._read(file, number, before, is_again=is_again)
             if not _is_still(file):
@@ -145,12 +150,18 @@ class Work:
         with closing(ReadProgress(self.board, number)) as told:
             content = self._content(file, file_id, going_on, told)
         if going_on is not None and _has_nothing_new(going_on, content):
-            now = replace(going_on, packed=file.packed or going_on.packed)
+            now = replace(self._named(file, going_on), packed=file.packed or going_on.packed)
             return FileRead(known=now, batches=(), gone="none", lines=0)
         source = shown(file.path) if before is None else before.source
         gone: Gone = "none" if before is None else "all" if is_again else "open"
-        now = _known(file, content, file_id, source, self.zone)
+        now = self._named(file, _known(file, content, file_id, source, self.zone, going_on))
+        if before is not None and now.broker is None:
+            now = replace(now, broker=before.broker)
         return FileRead(known=now, batches=content.batches, gone=gone, lines=content.lines)
+
+    def _named(self, file: LogFile, known: KnownFile) -> KnownFile:
+        """Give a file the name of its broker, if the user names it."""
+        return replace(known, broker=self.names.get(file.path, known.broker))
 
     def _content(
         self, file: LogFile, file_id: str, known: KnownFile | None, told: ReadProgress
@@ -166,8 +177,7 @@ class Work:
                 return LogReader(self.judge, clock, days, known_lines=older, told=told).read(stream)
         with open_at(file, known.read_bytes - known.tail_bytes, told) as stream:
             begin = Place(known.read_bytes, known.read_lines, take_all(stream, known.tail_bytes))
-            spoke = Stretches(zip(known.spoke_from, known.spoke_to, strict=True))
-            reader = LogReader(self.judge, clock, days, begin=begin, stretches=spoke, told=told)
+            reader = LogReader(self.judge, clock, days, begin=begin, talks=_talks(known), told=told)
             return reader.read(stream)
 
     def _id_of(self, file: LogFile) -> str:
@@ -185,8 +195,26 @@ class Work:
         return () if is_later else self.older.ids
 
 
-def _known(file: LogFile, content: Content, file_id: str, source: str, zone: str) -> KnownFile:
-    end = content.end
+def _talks(known: KnownFile) -> Talks:
+    return Talks(
+        zip(known.spoke_from, known.spoke_to, strict=True),
+        zip(known.allowed_from or (), known.allowed_to or (), strict=True),
+        zip(known.beat_from or (), known.beat_to or (), strict=True),
+    )
+
+
+def _known(
+    file: LogFile,
+    content: Content,
+    file_id: str,
+    source: str,
+    zone: str,
+    going_on: KnownFile | None,
+) -> KnownFile:
+    end, talks = content.end, content.talks
+    # An older aclkit did not note the kinds of the lines before.
+    has_kinds = going_on is None or going_on.allowed_from is not None
+    allowed, beats = talks.allowed, talks.beats
     is_whole = not (content.is_waiting or content.is_damaged)
     return KnownFile(
         file_id=file_id,
@@ -201,8 +229,12 @@ def _known(file: LogFile, content: Content, file_id: str, source: str, zone: str
         seen_bytes=content.seen_bytes,
         is_waiting=content.is_waiting,
         packed=file.packed if is_whole else None,
-        spoke_from=content.stretches.starts,
-        spoke_to=content.stretches.ends,
+        spoke_from=talks.spoke.starts,
+        spoke_to=talks.spoke.ends,
+        allowed_from=allowed.starts if has_kinds else None,
+        allowed_to=allowed.ends if has_kinds else None,
+        beat_from=beats.starts if has_kinds else None,
+        beat_to=beats.ends if has_kinds else None,
     )
 
 

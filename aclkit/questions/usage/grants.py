@@ -1,18 +1,20 @@
-"""Grants and when each was last used → which were not used in the days that are judged. Pure."""
+"""Grants, when each was last used, and what the log can show → which are unused. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
-from aclkit.model.acl import Acl
+from aclkit.model.acl import Acl, Request
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import UNUSED_GRANT
 from aclkit.questions.query.lifetimes import Lifetime
-from aclkit.questions.usage.coverage import Coverage
+from aclkit.questions.usage.use import TOO_NEW as ADDED_LATE
+from aclkit.questions.usage.use import Unknown, Unused, Use, Used, judge_use
+from aclkit.questions.usage.whole_log import Judgeable
 
 USED: Final = "used"
 MATCHED: Final = "matched"
@@ -25,7 +27,7 @@ grant for each of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class Named:
     """Use of one ACL in the log: the last line that names it, and how many in the window."""
 
     last: datetime
@@ -49,91 +51,96 @@ class Grant:
 
 def judge_grants(
     lives: Iterable[Lifetime],
-    uses: Mapping[str, Use],
+    named: Mapping[str, Named],
     matches: Mapping[str, datetime],
-    coverage: Coverage,
-    days: float,
+    log: Judgeable,
+    super_users: Collection[str] = (),
 ) -> list[Grant]:
-    """Judge for each grant whether it was used in the ``days`` up to the newest line.
-
-    Without any ALLOWED line the answer is ``unknown``. A grant that no line mentions is also
-    ``unknown`` where a file of the window has no ALLOWED line, because its broker may have logged
-    at INFO and allowed it; and where lines of a file could not be read, because these may have
-    allowed it. A grant that is younger than the window is ``too-new`` to be judged. ``covered`` is
-    the part of the window that the log covers: an ``unused`` grant was not used in that part.
+    """Judge for each grant whether it was used in the window of a log; see ``judge_use``.
 
     Args:
         lives: the grants in force, and since when.
-        uses: what lines name, by ACL id; of duplicates any of them may be named.
+        named: what lines name, by ACL id; of duplicates any of them may be named.
         matches: when a line was last allowed that the ACL would have allowed too, by ACL id.
-        coverage: of the log.
-        days: length of the window.
+        log: what the log can show.
+        super_users: whose grants no line is about.
     """
     lives = list(lives)
-    by_binding = _by_binding(lives, uses)
-    window = None if coverage.last is None else coverage.last - timedelta(days=days)
-    covered = 0.0 if window is None else coverage.share(window)
-    is_silent = window is not None and coverage.silent_share(window) > 1 - _WHOLE
-    otherwise = UNKNOWN if is_silent or coverage.unread_files else UNUSED
+    by_binding = _by_binding(lives, named)
     grants = []
     for life in lives:
         use = by_binding.get(life.acl.binding)
         matched = matches.get(life.acl.acl_id)
+        times = [each for each in (use.last if use else None, matched) if each is not None]
+        found = judge_use(
+            life.acl,
+            log,
+            added_at=life.added_at,
+            uses=[_any_use(life.acl, at) for at in times],
+            is_super=life.acl.principal in super_users,
+        )
         grants.append(
             Grant(
                 acl=life.acl,
-                usage=_usage(life, use, matched, window if coverage.allowed_lines else None)
-                or otherwise,
+                usage=_usage(found, use, log),
                 last_used_at=use.last if use else None,
                 last_matched_at=matched,
                 used_lines=use.lines if use else 0,
                 added_at=life.added_at,
-                window_from=window,
-                window_to=coverage.last,
-                covered=covered,
+                window_from=log.window_from,
+                window_to=log.window_to,
+                covered=log.covered,
             )
         )
     return sorted(grants, key=lambda g: (USAGES.index(g.usage), g.acl.principal, g.acl.binding))
 
 
-def find_unused(grants: Iterable[Grant]) -> Iterator[Finding]:
-    """Yield a finding for each unused grant, where the whole window is covered."""
+def find_unused(grants: Iterable[Grant], log: Judgeable) -> Iterator[Finding]:
+    """Yield a finding for each unused grant: only a whole log shows any."""
     for grant in grants:
-        if grant.usage != UNUSED or grant.covered < _WHOLE or grant.window_from is None:
-            continue
-        yield UNUSED_GRANT.about(
-            str(grant.acl),
-            f"{acl_words(grant.acl)} is unused: the authorizer log shows no use since "
-            f"{grant.window_from:%Y-%m-%d}.",
-            acls=(grant.acl,),
-        )
+        if grant.usage == UNUSED and grant.window_from is not None:
+            yield UNUSED_GRANT.about(
+                str(grant.acl),
+                f"{acl_words(grant.acl)} is unused: the authorizer log shows no use since "
+                f"{grant.window_from:%Y-%m-%d} ({log.words}).",
+                acls=(grant.acl,),
+            )
 
 
-def _usage(
-    life: Lifetime, use: Use | None, matched: datetime | None, window: datetime | None
-) -> str | None:
-    """Return the verdict that lines give on a grant; None where no line decides."""
-    if window is None:
-        return UNKNOWN
-    if life.added_at is None or life.added_at > window:
-        return TOO_NEW
-    if use is not None and use.last >= window:
-        return USED
-    return MATCHED if matched is not None and matched >= window else None
+def _any_use(acl: Acl, at: datetime) -> Use:
+    """Return a use at a time; which request it was does not matter."""
+    request = Request(
+        principal=acl.principal,
+        host=acl.host,
+        operation=acl.operation,
+        resource_type=acl.resource_type,
+        resource_name=acl.resource_name,
+    )
+    return Use(request=request, last_at=at)
 
 
-def _by_binding(lives: Iterable[Lifetime], uses: Mapping[str, Use]) -> dict[tuple[str, ...], Use]:
+def _usage(found: Used | Unused | Unknown, named: Named | None, log: Judgeable) -> str:
+    """Return the word of the table for a verdict."""
+    if isinstance(found, Used):
+        start = log.window_from
+        is_named = named is not None and start is not None and named.last >= start
+        return USED if is_named else MATCHED
+    if isinstance(found, Unused):
+        return UNUSED
+    return TOO_NEW if found.missing[0].kind == ADDED_LATE else UNKNOWN
+
+
+def _by_binding(
+    lives: Iterable[Lifetime], uses: Mapping[str, Named]
+) -> dict[tuple[str, ...], Named]:
     """Put the uses of ACLs with the same seven fields together: a line cannot tell them apart."""
-    together: dict[tuple[str, ...], Use] = {}
+    together: dict[tuple[str, ...], Named] = {}
     for life in lives:
         use, other = uses.get(life.acl.acl_id), together.get(life.acl.binding)
         if use is not None:
             together[life.acl.binding] = (
                 use
                 if other is None
-                else Use(last=max(use.last, other.last), lines=use.lines + other.lines)
+                else Named(last=max(use.last, other.last), lines=use.lines + other.lines)
             )
     return together
-
-
-_WHOLE: Final = 0.999

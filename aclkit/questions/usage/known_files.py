@@ -42,6 +42,11 @@ class KnownFile:
     packed: str | None
     spoke_from: Sequence[int]
     spoke_to: Sequence[int]
+    broker: str | None = None
+    allowed_from: Sequence[int] | None = None
+    allowed_to: Sequence[int] | None = None
+    beat_from: Sequence[int] | None = None
+    beat_to: Sequence[int] | None = None
 
 
 KNOWN_COLUMNS: Final = tuple(field.name for field in fields(KnownFile))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from datetime import datetime
 from string import Template
 from typing import Any, Final
 
@@ -16,9 +16,10 @@ from aclkit.questions.usage.check import MISMATCH, UNREADABLE, VERDICTS
 from aclkit.questions.usage.clock import to_datetime
 from aclkit.questions.usage.coverage import Coverage, FileCoverage, find_gaps
 from aclkit.questions.usage.entry import CUT_SHORT
-from aclkit.questions.usage.grants import Grant, Use, judge_grants
+from aclkit.questions.usage.grants import Grant, Named, judge_grants
 from aclkit.questions.usage.layout import LAYOUT_NOT_READ
 from aclkit.questions.usage.past import ClusterPast
+from aclkit.questions.usage.whole_log import Judgeable
 from aclkit.rules.decide.rules import ALLOWED, MATCHING_ACL
 from aclkit.warehouse.reader import Reader
 
@@ -105,17 +106,16 @@ def coverage_of(read: Reader) -> Coverage:
         files=tuple(FileCoverage(**dict(zip(own, row[:-1], strict=True))) for row in files),
         allowed_from=min((row[-1] for row in files if row[-1]), default=None),
         gaps=find_gaps((_naive(start), _naive(end)) for start, end in stretches),
-        unread_files=tuple(row[0] for row in read.rows(_UNREAD, UNREADABLE, LAYOUT_NOT_READ)),
     )
 
 
-def uses_of(read: Reader, since: datetime) -> dict[str, Use]:
+def uses_of(read: Reader, since: datetime) -> dict[str, Named]:
     """Return when each ACL was last named by a readable ALLOWED line, and how often lately.
 
     Of the day on which the window begins its lines count where the last of them is inside.
     """
     rows = read.rows(_USES, since, ALLOWED)
-    return {acl_id: Use(last=last, lines=lines) for acl_id, last, lines in rows}
+    return {acl_id: Named(last=last, lines=lines) for acl_id, last, lines in rows}
 
 
 def allowed_requests(read: Reader, past: ClusterPast) -> dict[Request, int]:
@@ -140,14 +140,13 @@ def matches_of(requests: Iterable[tuple[Request, int]], past: ClusterPast) -> di
     return {acl_id: _naive(at) for acl_id, at in found.items()}
 
 
-def grants_of(read: Reader, past: ClusterPast, coverage: Coverage, days: float) -> list[Grant]:
+def grants_of(read: Reader, past: ClusterPast, log: Judgeable) -> list[Grant]:
     """Judge the grants alive by all readable lines; see ``judge_grants``."""
     alive = [life for life in past.lives if life.is_alive(past.timeline.head)]
     matched = matches_of(allowed_requests(read, past).items(), past)
-    named = uses_of(read, coverage.last - timedelta(days=days)) if coverage.last else {}
-    return judge_grants(
-        (life for life in alive if life.acl.is_allow), named, matched, coverage, days
-    )
+    named = uses_of(read, log.window_from) if log.window_from else {}
+    grants = (life for life in alive if life.acl.is_allow)
+    return judge_grants(grants, named, matched, log, past.timeline.settings[-1].broker.super_users)
 
 
 def _naive(micros: int) -> datetime:
@@ -192,9 +191,6 @@ SELECT source, CAST(sum(lines) AS BIGINT),
 FROM $of_files WHERE verdict <> ? AND first_at IS NOT NULL
 GROUP BY source ORDER BY source""")
 _STRETCHES: Final = "SELECT unnest(spoke_from), unnest(spoke_to) FROM log_file"
-_UNREAD: Final = _sql("""\
-SELECT DISTINCT source FROM $of_files WHERE verdict = ? AND starts_with(reason, ?)
-ORDER BY source""")
 _USES: Final = """\
 SELECT deciding_acl_id, max(CAST(last_at AS TIMESTAMP)),
        CAST(sum(CASE WHEN CAST(last_at AS TIMESTAMP) >= ? THEN lines ELSE 0 END) AS BIGINT)

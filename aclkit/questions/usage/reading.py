@@ -32,7 +32,7 @@ from aclkit.questions.usage.envelope import is_piece
 from aclkit.questions.usage.judging import Judge, not_read
 from aclkit.questions.usage.line import Statement, read_statement
 from aclkit.questions.usage.log_file import DamagedLogError, LogStream
-from aclkit.questions.usage.stretches import NO_GAP, Stretches
+from aclkit.questions.usage.stretches import Talks
 from aclkit.runtime.read_progress import NO_PROGRESS, ReadProgress
 
 
@@ -66,7 +66,7 @@ class Content:
         seen_bytes: what the file had, gzip undone.
         is_waiting: some lines are newer than the ACLs that are known.
         is_damaged: the rest of a gzipped file cannot be read.
-        stretches: when the file speaks, of its earlier lines too.
+        talks: when the file has lines of which kind, earlier ones too.
         lines: how many lines were judged.
     """
 
@@ -75,17 +75,18 @@ class Content:
     seen_bytes: int
     is_waiting: bool
     is_damaged: bool
-    stretches: Stretches
+    talks: Talks
     lines: int
 
 
 class _Said:
     """What a message says, and the row of its lines while its verdict and the day last."""
 
-    __slots__ = ("end", "row", "start", "statement")
+    __slots__ = ("end", "row", "start", "statement", "talk")
 
-    def __init__(self, statement: Statement) -> None:
+    def __init__(self, statement: Statement, talks: Talks) -> None:
         self.statement = statement
+        self.talk = talks.of(statement)
         self.row = _NO_ROW
         self.start = self.end = 0
 
@@ -125,7 +126,7 @@ class LogReader:
         days: AccessDays,
         *,
         begin: Place = BEGIN,
-        stretches: Stretches | None = None,
+        talks: Talks | None = None,
         known_lines: Collection[str] = (),
         told: ReadProgress = NO_PROGRESS,
     ) -> None:
@@ -136,7 +137,7 @@ class LogReader:
             clock: reads the times of the log.
             days: takes the rows of lines that need not be read again; none yet.
             begin: where the stream stands.
-            stretches: when the file speaks, as far as it has been read.
+            talks: when the file has lines of which kind, as far as it has been read.
             known_lines: ids of lines that an older aclkit kept: they do not count.
             told: where to report progress.
         """
@@ -147,8 +148,7 @@ class LogReader:
         self._messages: dict[bytes, _Said | None] = {}
         self._shapes, self._others = Shapes(clock), dict[int, _Said]()
         self._minutes: dict[bytes, int] = {}
-        self._stretches = stretches or Stretches()
-        self._first, self._last, self._limit = 0, -1, -1
+        self._talks = talks or Talks()
         self._batches: list[pa.RecordBatch] = []
         self._end, self._is_waiting, self._counted = begin, False, 0
         self._number, self._before = begin.lines, begin.tail
@@ -179,7 +179,6 @@ class LogReader:
         return self._content(stream.at, is_damaged=bool(damage))
 
     def _content(self, seen_bytes: int, *, is_damaged: bool) -> Content:
-        self._take_stretch()
         self._take(self._closed)
         self._take(self._open)
         return Content(
@@ -188,7 +187,7 @@ class LogReader:
             seen_bytes=seen_bytes,
             is_waiting=self._is_waiting,
             is_damaged=is_damaged,
-            stretches=self._stretches,
+            talks=self._talks,
             lines=self._counted,
         )
 
@@ -229,7 +228,7 @@ class LogReader:
             if len(self._others) >= _MOST_MESSAGES:
                 self._forget_rows()
                 self._others.clear()
-            said = self._others[id(statement)] = _Said(statement)
+            said = self._others[id(statement)] = _Said(statement, self._talks)
         return _Line(raw, said, time, start, self._number)
 
     def _minute(self, minute: bytes) -> int:
@@ -251,7 +250,7 @@ class LogReader:
         if len(message) < LONGEST - _LONGEST_START and _ESCAPE not in message:
             with suppress(UnicodeDecodeError):
                 readings = read_statement(message.decode())
-        said = _Said(readings[0]) if len(readings) == 1 else None
+        said = _Said(readings[0], self._talks) if len(readings) == 1 else None
         self._messages[message] = said
         return said
 
@@ -261,10 +260,11 @@ class LogReader:
         if not said.start <= time < said.end:
             self._turn(line)
         said.row.add(time, line.number)
-        if not self._first <= time <= self._limit:
-            self._stretch(time)
-        elif time > self._last:
-            self._last = time
+        talk = said.talk
+        if not talk.first <= time <= talk.limit:
+            talk.note(time)
+        elif time > talk.last:
+            talk.last = time
 
     def _turn(self, line: _Line) -> None:
         """Find the row of a line whose verdict or day is another one than before."""
@@ -358,7 +358,7 @@ class LogReader:
             row = self._days.of(judged, time, number)
         row.add(time, number)
         if time is not None and (statement is not None or entry.is_ambiguous):
-            self._stretch(time)
+            self._talks.of(statement).note(time)
 
     def _wait_at(self, start: int, number: int, before: bytes) -> None:
         """Go on here in a later run: what is newer than the ACLs is decided again."""
@@ -387,18 +387,6 @@ class LogReader:
         if days.rows:
             self._counted += sum(row.lines for row in days.rows.values())
             self._batches.append(days.take())
-
-    def _stretch(self, time: int) -> None:
-        """Note when a line was written, of many close to each other rarely."""
-        if not self._first <= self._last < time <= self._last + NO_GAP:
-            self._take_stretch()
-            self._first = time
-        self._last = time
-        self._limit = time + NO_GAP // 4
-
-    def _take_stretch(self) -> None:
-        if self._first <= self._last:
-            self._stretches.add(self._first, self._last)
 
 
 def _whole(lines: Iterable[bytes], damage: list[DamagedLogError]) -> Iterator[bytes]:

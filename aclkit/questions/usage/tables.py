@@ -147,7 +147,7 @@ class UsageTables:
 
     def lines(self) -> AbstractContextManager[Reader]:
         """Open what was read of logs, by this run too."""
-        return self._open(ACCESS_DAY, LOG_FILE)
+        return self._open(ACCESS_DAY, LOG_FILE, "broker")
 
     def write_usage(self, grants: Iterable[Grant]) -> None:
         """Replace the verdicts on the grants."""

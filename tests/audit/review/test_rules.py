@@ -11,7 +11,7 @@ from aclkit.audit.review.attributes import attributes_of, read_rows
 from aclkit.audit.review.choosing import item_of, items_matching, wanted_of
 from aclkit.audit.review.decisions import KEEP, REMOVE, in_force
 from aclkit.audit.review.document import About, SignedOff
-from aclkit.audit.review.known_of_acls import AclUse, end_words, use_words
+from aclkit.audit.review.known_of_acls import end_words
 from aclkit.audit.review.templates import add_months, due_days, gaps, is_still_valid
 from aclkit.errors import UsageError
 from aclkit.model.semantics import BrokerSettings
@@ -144,28 +144,6 @@ def test_a_carried_item_is_due_earlier_than_one_decided_now():
 
 
 DAY = datetime(2026, 11, 21, 10, tzinfo=UTC)
-
-
-def use(usage, last=None):
-    return AclUse(usage, last, DAY - timedelta(days=90), DAY)
-
-
-@pytest.mark.parametrize(
-    ("uses", "words"),
-    [
-        ({}, ""),
-        ({"a": use("used", DAY)}, "last used on 2026-11-21"),
-        ({"a": use("unused"), "b": use("matched", DAY)}, "last used on 2026-11-21"),
-        ({"a": use("unused"), "b": use("unused")}, "not used from 2026-08-23 to 2026-11-21"),
-        ({"a": use("unused")}, ""),
-        ({"a": use("unused"), "b": use("too-new")}, ""),
-        ({"a": use("unused"), "b": use("unknown")}, ""),
-    ],
-)
-def test_an_item_is_unused_only_if_the_log_shows_that_of_each_acl(uses, words):
-    acls = [acl("t", acl_id="a"), acl("t", acl_id="b", operation="WRITE")]
-    (item,) = items_of(acls, BrokerSettings())
-    assert use_words(item, uses) == words
 
 
 @pytest.mark.parametrize(

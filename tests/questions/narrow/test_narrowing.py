@@ -16,9 +16,9 @@ from aclkit.questions.narrow.narrowing import (
     UNUSED,
     USED,
     Narrowed,
-    Use,
     narrow,
 )
+from aclkit.questions.usage.use import Use
 from aclkit.rules.names.rows import Rules
 from tests.factories import acl
 

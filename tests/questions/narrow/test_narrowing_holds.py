@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from aclkit.model.acl import Acl, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from aclkit.questions.narrow.narrowing import Use, narrow
+from aclkit.questions.narrow.narrowing import narrow
 from aclkit.questions.narrow.pieces import Names
 from aclkit.questions.narrow.proof import prove_narrowed
+from aclkit.questions.usage.use import Use
 from aclkit.rules.decide.rules import ALLOWED, decide
 from aclkit.rules.names.change_lines import names_in
 from aclkit.rules.names.classes import NameClass

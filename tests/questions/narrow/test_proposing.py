@@ -10,18 +10,11 @@ import pytest
 from aclkit.answer.document import Items
 from aclkit.model.acl import Acl
 from aclkit.questions.narrow.answer import Result, narrow_answer
-from aclkit.questions.narrow.coverage import CONTROLLERS as NO_CONTROLLERS
-from aclkit.questions.narrow.coverage import DAYS, Judgeable, Missing
-from aclkit.questions.narrow.narrowing import GOES, NARROWED, STAYS, Judged, Narrowed, Use, narrow
+from aclkit.questions.narrow.narrowing import GOES, NARROWED, STAYS, Judged, Narrowed, narrow
 from aclkit.questions.narrow.proof import prove_narrowed
-from aclkit.questions.narrow.propose import (
-    CONTROLLERS,
-    NOT_COVERED,
-    TOO_NEW,
-    Asked,
-    notes_on,
-    propose_narrow,
-)
+from aclkit.questions.narrow.propose import NOT_COVERED, Asked, notes_on, propose_narrow
+from aclkit.questions.usage.use import TOO_NEW, Use, UseOfAcls
+from aclkit.questions.usage.whole_log import CONTROLLERS, DAYS, Judgeable, Missing
 from aclkit.rules.decide.confirm import DisagreementError
 from aclkit.rules.names.question import Budget
 from tests.factories import acl
@@ -41,11 +34,12 @@ MISSING = Missing(DAYS, "The log is too short.", "wait")
 def asked(*acls: Acl, uses: tuple[Use, ...] = (), **other: object) -> Asked:
     fields = {
         "rules": rules(*acls),
-        "judgeable": WHOLE,
+        "log": WHOLE,
         "added_at": dict.fromkeys((each.acl_id for each in acls), NOW - timedelta(days=100)),
-        "uses": {ME: list(uses)},
+        "uses": uses,
     }
-    return Asked(**(fields | other))
+    keep = other.pop("keep", {})
+    return Asked(use=UseOfAcls(**(fields | other)), keep=keep)
 
 
 def one(of: Asked) -> Narrowed:
@@ -55,7 +49,7 @@ def one(of: Asked) -> Narrowed:
 
 def test_where_the_log_does_not_cover_the_window_every_acl_stays() -> None:
     own = mine("orders")
-    found = one(asked(own, judgeable=replace(WHOLE, missing=(MISSING,))))
+    found = one(asked(own, log=replace(WHOLE, missing=(MISSING,))))
     assert fates(found) == {own.acl_id: (STAYS, NOT_COVERED)}
 
 
@@ -72,8 +66,8 @@ def test_an_acl_that_came_within_the_window_or_at_an_unknown_time_stays() -> Non
 def test_without_the_controllers_log_what_only_they_check_stays() -> None:
     wide, create = mine("o", "ALL", pattern_type="PREFIXED"), mine("bills", "CREATE")
     cluster = mine("kafka-cluster", "ALL", resource_type="CLUSTER")
-    missing = Missing(NO_CONTROLLERS, "", "")
-    of = asked(wide, create, cluster, judgeable=replace(WHOLE, controllers=missing))
+    missing = Missing(CONTROLLERS, "", "")
+    of = asked(wide, create, cluster, log=replace(WHOLE, controllers=missing))
     found = one(of)
     assert fates(found) == {
         wide.acl_id: (NARROWED, CONTROLLERS),
@@ -86,7 +80,8 @@ def test_without_the_controllers_log_what_only_they_check_stays() -> None:
 
 
 def test_a_reader_is_told_who_was_silent_who_is_unknown_and_what_cannot_be_kept() -> None:
-    of = asked(mine("orders"), acl("x", principal="User:idle"), keep={mine("elsewhere"): ASKED})
+    own, uses = mine("orders"), (use("READ", "orders"),)
+    of = asked(own, acl("x", principal="User:idle"), uses=uses, keep={mine("elsewhere"): ASKED})
     assert list(notes_on(of, ["User:idle", "User:new", ME])) == [
         "User:new has no ALLOW of its own.",
         "No request in the window: User:idle.",
@@ -98,16 +93,16 @@ def test_a_reader_is_told_who_was_silent_who_is_unknown_and_what_cannot_be_kept(
 def test_one_principal_after_another_never_opens_a_name_that_no_acl_applies_to_then() -> None:
     """Under allow.everyone each ALLOW alone may go, because the other one applies to the name."""
     acls = [acl("orders", principal=f"User:{name}", operation="ALL") for name in "ab"]
-    of = asked(*acls, rules=rules(*acls, allow_everyone=True), uses={})
+    of = asked(*acls, rules=rules(*acls, allow_everyone=True))
     found = propose_narrow(of, ["User:a", "User:b"], Budget())
     assert [len(each.narrowed.removed) for each in found] == [1, 0]
 
 
 def test_the_answer_says_how_old_the_log_is_and_what_of_it_is_missing() -> None:
     own = mine("bills", "CREATE")
-    partly = Missing(NO_CONTROLLERS, "The controllers' log is missing.", "read it")
+    partly = Missing(CONTROLLERS, "The controllers' log is missing.", "read it")
     judgeable = replace(WHOLE, controllers=partly, age=timedelta(days=3), covered=0.9995)
-    proven = propose_narrow(asked(own, judgeable=judgeable), [ME], Budget())
+    proven = propose_narrow(asked(own, log=judgeable), [ME], Budget())
     answer = narrow_answer(Result(cluster_id="c", judgeable=judgeable, proven=proven, days=90))
     assert list(answer.notes) == [
         "Judged by 90 days of the log, 2026-08-28 to 2026-11-26, of which 99.9% are covered. "

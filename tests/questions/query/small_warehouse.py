@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -142,14 +142,59 @@ def _build(
         name: write_table(root, name, rows)
         for name, rows in tables(acls, settings, semantics).items()
     }
-    said = {
+    publish(root, versions, settings=_said(settings, semantics))
+    return versions
+
+
+def _said(settings: BrokerSettings, semantics: Semantics) -> str:
+    return json.dumps({
         "semantics": asdict(semantics),
         "super_users": sorted(settings.super_users),
         "allow_everyone": settings.allow_everyone,
         "unknown": sorted(settings.unknown),
+    })  # fmt: skip
+
+
+def build_with_log(
+    root: Path,
+    acls: Sequence[Acl] = ACLS,
+    settings: BrokerSettings | None = None,
+    used: Iterable[Request] = (),
+) -> None:
+    """Write and publish a warehouse with a whole log of the 100 days after all ACLs came."""
+    settings = settings or BrokerSettings()
+    versions = build(root, acls, settings) | write_whole_log(root, used)
+    said = _said(settings, KIP_1042)
+    publish(root, versions, run_number=2, counts={"decided_in_run": 1}, settings=said)
+
+
+def write_whole_log(root: Path, used: Iterable[Request] = ()) -> dict[str, int]:
+    """Write the log of the only broker, which is the active controller too; return the versions."""
+    last = WHEN + timedelta(days=100)
+    micros = [round(each.timestamp() * 1_000_000) for each in (WHEN, last)]
+    served = Request(
+        principal="User:other", host="10.9.9.9", operation="WRITE", resource_type="TOPIC",
+        resource_name="of.others",
+    )  # fmt: skip
+    lines = [
+        dict.fromkeys(TABLES["access_day"].column_names)
+        | asdict(each)
+        | {"cluster_id": CLUSTER, "file_id": "1", "run_number": 2,
+           "decision": "DENIED" if each is served else "ALLOWED",
+           "verdict": "agree", "request_name": "Produce", "lines": 1, "log_day": last,
+           "first_at": last, "last_at": last, "is_open": False}
+        for each in (served, *used)
+    ]  # fmt: skip
+    starts, ends = ({f"{kind}_{end}": [at] for kind in ("spoke", "allowed", "beat")}
+                    for end, at in zip(("from", "to"), micros, strict=True))  # fmt: skip
+    file = dict.fromkeys(TABLES["log_file"].column_names) | {
+        "cluster_id": CLUSTER, "file_id": "1", "source": "/logs/broker-1.log", **starts, **ends,
+    }  # fmt: skip
+    return {
+        "access_day": write_table(root, "access_day", lines),
+        "log_file": write_table(root, "log_file", [file]),
+        "broker": write_brokers(root, 27),
     }
-    publish(root, versions, settings=json.dumps(said))
-    return versions
 
 
 def tables(

@@ -15,10 +15,10 @@ from aclkit.questions.usage import lines
 from aclkit.questions.usage.check import AGREE, MISMATCH, UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.coverage import FileCoverage
-from aclkit.questions.usage.entry import CUT_SHORT
-from aclkit.questions.usage.grants import Use
+from aclkit.questions.usage.grants import Named
 from aclkit.questions.usage.known_past import PAST_TABLES, past_of
 from aclkit.questions.usage.layout import LAYOUT_NOT_READ
+from aclkit.questions.usage.whole_log import Log, Needed, Stretch, judge_log
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
@@ -127,20 +127,6 @@ def test_coverage_is_by_file_with_gaps_and_the_first_allowed_line(log):
     assert (found.allowed_from, found.gaps) == (moment(6), ((moment(8), late),))
 
 
-def test_files_with_lines_of_an_unread_layout_are_known(log):
-    found = lines.coverage_of(
-        log(
-            line(file_id="a"),
-            line(UNREADABLE, 1, file_id="a", reason="expected a line of the logger"),
-            line(UNREADABLE, 2, file_id="b", reason=f"{LAYOUT_NOT_READ}found no time"),
-            line(UNREADABLE, 3, file_id="c", reason=CUT_SHORT),
-            line(MISMATCH, 3, file_id="d", first_at=None, last_at=None),
-        )
-    )
-    assert found.unread_files == ("b",)
-    assert [file.source for file in found.files] == ["a"]
-
-
 def test_the_first_line_of_the_authorizer_that_could_not_be_read_is_told(log):
     other = line(UNREADABLE, 1, file_id="a", reason="no Principal")
     rows = [line(UNREADABLE, n, file_id="b", reason=LAYOUT_NOT_READ + str(n)) for n in (7, 5)]
@@ -160,7 +146,7 @@ def test_an_acl_is_used_by_the_allowed_lines_that_name_it(log):
         ),
         moment(3),
     )
-    assert found == {"a": Use(last=moment(5), lines=4), "b": Use(last=moment(2), lines=0)}
+    assert found == {"a": Named(last=moment(5), lines=4), "b": Named(last=moment(2), lines=0)}
 
 
 def test_allowed_requests_are_those_that_an_acl_allowed_each_with_its_last_line(log):
@@ -196,8 +182,9 @@ def test_grants_that_could_have_allowed_a_request_are_used_at_its_last_line():
 def test_grants_are_used_where_lines_name_them_and_matched_where_they_could_have_allowed(log):
     time = datetime.fromtimestamp(300, UTC)
     read = log(line(deciding_acl_id="twin", first_at=time, last_at=time))
-    found = lines.grants_of(read, PAST, lines.coverage_of(read), days=0.001)
     last = time.replace(tzinfo=None)
+    window = judge_log(Log(stretches=[Stretch("log", last, last)]), Needed(days=0.001))
+    found = lines.grants_of(read, PAST, window)
     assert [(g.acl.acl_id, g.usage, g.last_used_at, g.last_matched_at) for g in found] == [
         ("read", "matched", None, last), ("twin", "used", last, last),
     ]  # fmt: skip
