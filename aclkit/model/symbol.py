@@ -57,7 +57,7 @@ def refuse_symbol(kind: str, name: str) -> None:
 
 
 _EVERY: Final = {
-    PRINCIPALS: "User:* is every principal.",
-    HOSTS: "* is every host.",
-    RESOURCES: "* is every name.",
+    PRINCIPALS: "In an ACL, User:* is every principal.",
+    HOSTS: "In an ACL, * is every host.",
+    RESOURCES: "In an ACL, * is every name.",
 }
