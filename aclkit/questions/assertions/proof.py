@@ -345,7 +345,13 @@ def _prove(
 
 def _best(search: Search, duty: Sequence[Asked], principals: Sequence[NameClass]) -> Hit | None:
     hits = (hit for asked in duty for each in principals for hit in search.hits(asked, each))
-    return min(hits, key=lambda hit: hit.rank, default=None)
+    # Of names of one length: super users can do everything, so what an ACL grants explains more.
+    supers = search.decider.settings.super_users
+    return min(
+        hits,
+        key=lambda hit: (len(hit.name), hit.cells[0].cell.principal.name in supers, hit.rank),
+        default=None,
+    )
 
 
 def _at_most(found: Sequence[Crowd], limit: int) -> Proof | None:

@@ -6,14 +6,19 @@ import csv
 import io
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from aclkit.audit.review.attributes import attributes_of
 from aclkit.audit.review.decisions import KEEP, REMOVE, in_force
 from aclkit.audit.review.sheet import COLUMNS, read_sheet, write_sheet
 from aclkit.errors import UsageError
 from aclkit.model.semantics import BrokerSettings
+from aclkit.model.visible import visible
 from tests.audit.review.reviews import decided, items_of, review_of
 from tests.factories import acl
+from tests.fuzz.mutants import rounds
+from tests.strategies import acl_sets
 
 REVIEW = review_of()
 FIRST, SECOND, *_ = REVIEW.items
@@ -159,3 +164,27 @@ def test_a_row_contradicts_a_decision_only_if_that_is_asked_for():
 def test_what_is_no_sheet_is_refused(text, says):
     with pytest.raises(UsageError, match=says):
         read(text)
+
+
+CELLS = ("owner", "principal", "resource", "access", "because", "known_names")
+
+
+@settings(max_examples=rounds(40))
+@given(acl_sets(5), st.permutations(range(8)), st.sets(st.sampled_from(CELLS)), st.booleans())
+def test_a_decision_is_imported_only_for_the_item_that_its_row_shows(acls, order, moved, replaces):
+    review = review_of(acls)
+    made = in_force(decided(review, KEEP, review.items[:2], by="ana"))
+    rows = sheet(review)
+    places = [place for place in order if place < len(rows)] + list(range(8, len(rows)))
+    shown = [dict(rows[place]) for place in places]
+    for row, other in zip(rows, shown, strict=True):
+        row |= {name: other[name] for name in moved}
+        row |= {"decision": REMOVE if "b" in row["principal"] else KEEP, "reason": "checked"}
+    found = read_sheet(text_of(rows), "f.csv", review, made, "bob", replaces=replaces)
+    by_item = {row["item"]: row for row in rows}
+    for wanted in found.wanted:
+        item = review.by_id[wanted.item]
+        assert by_item[wanted.item]["principal"] == visible(item.principal)
+        assert (wanted.decision == REMOVE) is ("b" in visible(item.principal))
+        signed = made.get(wanted.item)
+        assert signed is None or (replaces and signed.decision != wanted.decision)

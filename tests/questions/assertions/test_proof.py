@@ -260,3 +260,12 @@ def test_no_short_name_is_missed_and_no_example_invented(seed: int) -> None:
     else:
         length = check_example(world, assertion, proof)
         assert least is None or length <= least
+
+
+def test_an_example_is_no_super_user_where_an_acl_grants_the_access_too():
+    text = only(principals="User:etl", resources="topic:pii.*").replace(
+        "super_users=false", "super_users=true"
+    )
+    known = {"super_users": frozenset(("User:admin",))}
+    assert shown(["ALLOW User:* READ PREFIXED pii."], text, **known).principal != "User:admin"
+    assert shown([], text, **known).principal == "User:admin"
