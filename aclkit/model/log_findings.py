@@ -9,10 +9,11 @@ from aclkit.model.findings import Kind
 LOG_DIVERGED: Final = Kind(
     id="log-diverged",
     severity="medium",
-    summary="log offsets that a newer leader overwrote",
+    summary="log offsets that another leader overwrote",
     meaning=(
-        "aclkit read some offsets again, with a higher leader epoch. The records that it read "
-        "there before were never committed, so it withdrew them."
+        "aclkit read some offsets with a leader epoch that the log does not have there, as another "
+        "copy or a snapshot shows. The records read with it were never committed, so aclkit does "
+        "not use them."
     ),
     fix="When you copy the log from a follower, pass --high-watermark.",
 )

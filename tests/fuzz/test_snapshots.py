@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aclkit.errors import DataError
-from aclkit.model.facts import SourceRow
+from aclkit.model.facts import COMMITTED, SourceRow
 from aclkit.pipeline.sources.log_names import parse_snapshot_name
 from aclkit.pipeline.sources.snapshot import read_snapshot
 from tests.fuzz.mutants import damaged, each, lie
@@ -20,6 +20,11 @@ def read(name: str, data: bytes) -> list[SourceRow] | None:
         return None
 
 
+def proving_nothing(name: str, data: bytes) -> list[SourceRow]:
+    """What a snapshot holds whose batches have another epoch than its name."""
+    return [row for row in read(name, data) or () if row.fact != COMMITTED]
+
+
 def test_a_header_that_lies_makes_no_other_snapshot():
     refused = 0
     for rng in each("snapshot headers", 120):
@@ -27,7 +32,7 @@ def test_a_header_that_lies_makes_no_other_snapshot():
         changed = lie(data, rng)
         found = read(name, changed.data)
         refused += found is None
-        assert found in (None, read(name, data)), changed.fields
+        assert found in (None, read(name, data), proving_nothing(name, data)), changed.fields
     assert refused
 
 

@@ -12,15 +12,17 @@ from aclkit.warehouse.commits import Commit, append_files
 from aclkit.warehouse.reader import read_versions, read_written
 from aclkit.warehouse.store import Store
 
-COLUMNS = ("cluster_id", "from_offset", "to_offset", "epoch", "fact")
+COLUMNS = ("cluster_id", "from_offset", "to_offset", "epoch", "fact", "follows")
 
 
 @pytest.fixture
 def store(tmp_path):
     """A store whose ``log_range`` has two versions."""
     store = Store(None, str(tmp_path))
-    store.append_rows("log_range", [("c", 0, 5, 1, "record"), ("c", 5, 9, None, "snapshot")])
-    store.append_rows("log_range", [("d", 0, 7, 2, "record")])
+    store.append_rows(
+        "log_range", [("c", 0, 5, 1, "record", -1), ("c", 5, 9, None, "snapshot", -1)]
+    )
+    store.append_rows("log_range", [("d", 0, 7, 2, "record", -1)])
     return store
 
 
@@ -54,7 +56,7 @@ def test_rows_are_put_in_the_place_of_those_that_were_opened(store):
     with read_written(store, None, "log_range") as read:
         read.rewrite("log_range", f"SELECT {', '.join(COLUMNS)} FROM log_range WHERE epoch > 1")
     with read_written(store, None, "log_range") as read:
-        assert read.rows("SELECT * FROM log_range") == [("d", 0, 7, 2, "record")]
+        assert read.rows("SELECT * FROM log_range") == [("d", 0, 7, 2, "record", -1)]
 
 
 def test_a_forked_child_of_a_process_that_has_asked_ends_well(store):
@@ -87,7 +89,7 @@ def test_what_is_too_large_to_be_held_comes_in_batches(store):
 
 
 def test_rows_of_other_clusters_stay_and_stand_before(tmp_path):
-    columns = [["c", "d", "c"], [0, 1, 2], [5, 6, 7], [1, 1, 1], ["record"] * 3]
+    columns = [["c", "d", "c"], [0, 1, 2], [5, 6, 7], [1, 1, 1], ["record"] * 3, [-1] * 3]
     rows = pa.table(dict(zip(COLUMNS, columns, strict=True)))
     append_files(str(tmp_path / "log_range"), rows, Commit("r", "a", 0))
     written = []
@@ -101,5 +103,5 @@ def test_rows_of_other_clusters_stay_and_stand_before(tmp_path):
         found = batches.read_all()
     assert (table, cluster_id, found.column_names) == ("log_range", None, [*COLUMNS])
     assert list(zip(*found.to_pydict().values(), strict=True)) == [
-        ("d", 1, 6, 1, "record"), ("c", 0, 5, 1, "record"),
+        ("d", 1, 6, 1, "record", -1), ("c", 0, 5, 1, "record", -1),
     ]  # fmt: skip

@@ -32,7 +32,7 @@ from tests.pipeline.explain.test_against_rules import write_acls
 from tests.warehouse.aging import Killed, kill_at
 from tests.warehouse.test_retention import run
 
-RANGE = ("c", 0, 9, None, "record")
+RANGE = ("c", 0, 9, None, "record", -1)
 
 
 def test_no_version_below_that_of_a_table_begun_again_can_be_read(tmp_path):

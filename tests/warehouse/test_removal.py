@@ -57,7 +57,7 @@ def store(tmp_path):
     found = Store(None, str(tmp_path))
     found.run_id = "r"
     for number in range(3):
-        found.replace_rows("log_range", [("c", 0, number + 1, None, "record")], None)
+        found.replace_rows("log_range", [("c", 0, number + 1, None, "record", -1)], None)
     return found
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from aclkit.warehouse.store import FOLDER, Store, remove_scratch_store, scratch_store
 
-RANGE = [("c", 1, 5, 0, "record")]
+RANGE = [("c", 1, 5, 0, "record", -1)]
 
 
 def test_a_trial_has_tables_of_its_own_and_leaves_nothing(tmp_path):

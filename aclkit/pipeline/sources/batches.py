@@ -195,6 +195,8 @@ def _misplaced(file: _File, header: Header, place: _Place) -> str | None:
     Neither decreases in a log. A batch that continues where the previous one ended is right. For a
     batch that leaps, the later ones show whether they continue from there.
     """
+    if header.epoch < 0:
+        return f"leader epoch {header.epoch}, which no leader has"
     if header.base_offset == place.expected and header.epoch == place.epoch:
         return None
     if not place.expected <= header.base_offset < END_OF_OFFSETS:

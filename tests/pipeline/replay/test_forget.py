@@ -104,3 +104,18 @@ def test_a_refusal_to_forget_names_some_sources():
     told = str(nothing_of(Offsets(2, 3), many))
     assert told.startswith("Nothing was read of offsets 2-2. The sources are s00, s01")
     assert told.endswith("s09 and more.")
+
+
+def test_what_a_snapshot_proved_is_forgotten_with_its_end_offset_and_epochs_with_their_first():
+    proven = Range(4, 9, 1, "committed")
+    begun = Range(7, 8, 2, "epoch", 1)
+    known = [Range(0, 12, 1, "record"), proven, begun]
+    for item, kept in (
+        (Offsets(5, 6), {begun}),
+        (Offsets(9, END), {begun}),
+        (Offsets(0, 5), {proven, begun}),
+        (Offsets(7, 8), set()),
+        (Offsets(10, END), {proven, begun}),
+    ):
+        left = without_offsets(known, *extent_of(item, known))
+        assert {r for r in left if r.fact != "record"} == kept, item

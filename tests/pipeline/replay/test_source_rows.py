@@ -49,6 +49,13 @@ def test_an_older_snapshot_is_news_unless_all_it_says_is_known(end, head, has_br
     assert news_filter(READ_BEFORE, head, has_brokers=has_brokers)(item) is is_news
 
 
+@pytest.mark.parametrize(("epoch", "is_news"), [(1, False), (2, True)])
+def test_an_older_snapshot_is_news_until_what_it_proves_is_known(epoch, is_news):
+    item = WorkItem(kind="any", path="any", only_below=40, epoch=epoch)
+    known = [*READ_BEFORE, Range(19, 60, 1, "committed")]
+    assert news_filter(known, 100, has_brokers=True)(item) is is_news
+
+
 def rows_of(frame):
     return Counter(SourceRow(**row) for row in columns_of(frame).to_pylist())
 

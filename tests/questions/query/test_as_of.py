@@ -141,6 +141,22 @@ def test_where_history_jumps_onto_a_snapshot_the_state_before_is_not_known(then)
             then(unknown, tables)
 
 
+def test_the_state_of_offsets_that_a_newer_leader_may_have_overwritten_is_said_to_be_doubtful(then):
+    ranges = [
+        (0, 4, 1, "record"),
+        (0, 6, 2, "snapshot"),
+        (5, 6, 2, "committed"),
+        (6, 12, 2, "record"),
+    ]
+    names = ("from_offset", "to_offset", "epoch", "fact")
+    tables = {"log_range": [{**dict(zip(names, r, strict=True)), "follows": -1} for r in ranges]}
+    unknown = "It is unknown whether offsets {} were committed"
+    assert unknown.format("0–1") in "; ".join(why_notes(then(2, tables)))
+    assert unknown.format("0–3") in "; ".join(why_notes(then(4, tables)))
+    for known in (0, 6, 12):
+        assert "It is unknown" not in "; ".join(why_notes(then(known, tables)))
+
+
 def test_before_the_first_snapshot_nothing_is_known(then):
     tables = {
         "log_range": [

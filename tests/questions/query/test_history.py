@@ -268,6 +268,14 @@ def test_what_changed_between_a_log_and_a_snapshot_is_not_exact():
     assert "Offsets 3 to 7 were not read" in "; ".join(history_notes(history))
 
 
+def test_a_history_names_offsets_that_a_newer_leader_may_have_overwritten():
+    names = ("from_offset", "to_offset", "epoch", "fact", "follows")
+    rows = [(0, 4, 1, "record", -1), (0, 6, 2, "snapshot", -1), (5, 6, 2, "committed", -1)]
+    ranges = [dict(zip(names, row, strict=True)) for row in rows]
+    history = ask([Life(READ, 1, 5)], tables={"log_range": ranges})
+    assert "whether offsets 0–3 were committed" in "; ".join(history_notes(history))
+
+
 def test_an_accepted_hole_is_told():
     ranges = [
         {"from_offset": 0, "to_offset": 3, "epoch": 1, "fact": "record"},
