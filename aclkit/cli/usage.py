@@ -95,7 +95,7 @@ def usage(
     kafka.authorizer.logger is at DEBUG; without such lines, usage is unknown. A grant is unused
     only if the log has the whole window, all brokers and every line. Which broker wrote a file is
     known from NAME=PATH, or from a path with broker or node and the id, such as broker-1. Without
-    that, --brokers N says that the logs are of all N brokers. Ranges as hosts
+    that, pass --brokers N if the logs are of all N brokers. Ranges as hosts
     (10.0.0.0/8) are read for the whole past as in the newest decisions.
     """
     warehouse = context.require_warehouse()

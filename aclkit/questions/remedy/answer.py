@@ -194,17 +194,14 @@ def _people_items(people: Iterable[ForPerson]) -> Iterator[Item]:
         if is_used:
             yield from map(_used_item, some)
         elif some[0].missing:
-            yield Item(f"{kind} ({len(some):,}): {why}", "", [_acls_line(some)])
+            yield Item(f"{kind} ({len(some):,}): {why}", "", _acl_lines(some))
         else:
             yield Item(f"{kind} ({len(some):,}): {why}")
 
 
 def _used_item(each: ForPerson) -> Item:
     """Return what is in use: by whom, and what these need first."""
-    under = [*map(acl_words, each.acls[:_MOST_CHANGES])]
-    if more := len(each.acls[_MOST_CHANGES:]):
-        under.append(f"and {number_of(more, 'more ACL')}")
-    under.append(each.why)
+    under = [*_acl_lines([each]), each.why]
     under += [f"used by {user}" for user in each.used_by[:_MOST_LINES]]
     if more := len(each.used_by[_MOST_LINES:]):
         under.append(f"and by {number_of(more, 'more principal')}")
@@ -214,9 +211,12 @@ def _used_item(each: ForPerson) -> Item:
     return Item(f"{each.step_id[:SHORT]} {each.kind} ({each.severity})", "", under)
 
 
-def _acls_line(people: Sequence[ForPerson]) -> str:
+def _acl_lines(people: Sequence[ForPerson]) -> list[str]:
     """Write some of the ACLs whose use is not known."""
-    return few((acl_words(acl) for each in people for acl in each.acls), _MOST_CHANGES)
+    acls = list(dict.fromkeys(acl for each in people for acl in each.acls))
+    more = len(acls[_MOST_CHANGES:])
+    lines = [acl_words(acl) for acl in acls[:_MOST_CHANGES]]
+    return [*lines, f"and {number_of(more, 'more ACL')}"] if more else lines
 
 
 def _besides(advised: Advised) -> Iterator[str]:

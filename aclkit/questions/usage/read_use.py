@@ -13,20 +13,12 @@ from aclkit.model.acl import Request
 from aclkit.questions.usage.brokers import name_brokers
 from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_datetime
+from aclkit.questions.usage.known_log import Broker, FileDay, Log, Needed, Stretch, Unread
 from aclkit.questions.usage.layout import LAYOUT_NOT_READ
 from aclkit.questions.usage.lines import REQUEST
 from aclkit.questions.usage.stretches import HEARTBEAT
 from aclkit.questions.usage.use import Use, UseOfAcls
-from aclkit.questions.usage.whole_log import (
-    Broker,
-    FileDay,
-    Judgeable,
-    Log,
-    Needed,
-    Stretch,
-    Unread,
-    judge_log,
-)
+from aclkit.questions.usage.whole_log import Judgeable, judge_log
 from aclkit.rules.decide.handlers import REQUESTS
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.rows import Rules

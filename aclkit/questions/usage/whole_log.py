@@ -10,15 +10,24 @@ one broker: the log of one broker may be split into files that overlap. Elsewher
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from math import floor
 from typing import Final, NamedTuple
 
 from aclkit.model.groups import grouped
-from aclkit.model.phrases import few, listed, number_of
+from aclkit.model.phrases import listed, number_of
 from aclkit.questions.usage.coverage import GAP
+from aclkit.questions.usage.known_log import Log, Needed
+from aclkit.questions.usage.voices import (
+    Span,
+    controllers_of,
+    lacking,
+    speakers_of,
+    united,
+    voices_of,
+)
 
 NO_LOG: Final = "no-log"
 DAYS: Final = "days"
@@ -30,107 +39,6 @@ CONTROLLERS: Final = "controllers"
 
 STALE_AFTER: Final = timedelta(days=7)
 """A log that ends so long before the ACLs were read does not show what is used today."""
-
-
-class FileDay(NamedTuple):
-    """The readable lines of one file on one day.
-
-    Attributes:
-        file: its number.
-        day: in UTC.
-        allowed: how many are ALLOWED.
-        heartbeats: how many are heartbeats of brokers, which only the active controller gets.
-        served: how many are of requests that only brokers serve.
-    """
-
-    file: str
-    day: date
-    allowed: int
-    heartbeats: int
-    served: int
-
-
-class Stretch(NamedTuple):
-    """A time in which a file has lines of a kind without a gap of more than an hour."""
-
-    file: str
-    first: datetime
-    last: datetime
-
-
-class Unread(NamedTuple):
-    """Lines of the authorizer that could not be read, of one file and day; None without a time."""
-
-    file: str
-    day: date | None
-    lines: int
-
-
-class Broker(NamedTuple):
-    """A broker of the cluster, and until when it was one: None where it still is."""
-
-    broker_id: int
-    until: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
-    """What was read of the authorizer log of one cluster.
-
-    Attributes:
-        days: its lines, by file and day.
-        stretches: when files speak.
-        allowed: when they have ALLOWED lines.
-        beats: when they have heartbeats of brokers.
-        unread: lines of it that could not be read.
-        sources: number of a file → where it was read.
-        copies: numbers of files that hold lines of the same broker at the same time.
-        brokers: number of a file → the broker whose log it is, where that is sure.
-    """
-
-    days: Sequence[FileDay] = ()
-    stretches: Sequence[Stretch] = ()
-    allowed: Sequence[Stretch] = ()
-    beats: Sequence[Stretch] = ()
-    unread: Sequence[Unread] = ()
-    sources: Mapping[str, str] = field(default_factory=dict)
-    copies: Collection[tuple[str, str]] = ()
-    brokers: Mapping[str, str] = field(default_factory=dict)
-
-    def words(self, files: Iterable[str]) -> str:
-        """Write where some files were read."""
-        return few(sorted({self.sources.get(each, each) for each in files}))
-
-    @property
-    def first(self) -> datetime | None:
-        """When the first line was written."""
-        return min((each.first for each in self.stretches), default=None)
-
-    @property
-    def last(self) -> datetime | None:
-        """When the last line was written."""
-        return max((each.last for each in self.stretches), default=None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Needed:
-    """What a log must have.
-
-    Attributes:
-        days: length of the window, up to the newest line.
-        registered: the brokers that the cluster registered; none where that is not known.
-        brokers: the logs are of so many brokers, and that is all of them: the user's word.
-        read_at: when the ACLs were read; None where that is not known.
-        most_unread: so many lines may be unreadable.
-        may_be_old: the log may end long before the ACLs were read.
-    """
-
-    days: float
-    registered: Sequence[Broker] = ()
-    brokers: int | None = None
-    read_at: datetime | None = None
-    most_unread: int = 0
-    may_be_old: bool = False
 
 
 class Missing(NamedTuple):
@@ -184,9 +92,9 @@ def judge_log(log: Log, needed: Needed) -> Judgeable:
             window_from=None, window_to=None, missing=(missing,), controllers=None, covered=0.0
         )
     start = last - timedelta(days=needed.days)
-    least, length = _least(needed, start), (last - start).total_seconds()
-    voices = _voices(log, log.allowed, needed, start, last)
-    absent = sum((b - a).total_seconds() for a, b in _lacking(voices, start, last, least or 1))
+    least, length = needed.least(start), (last - start).total_seconds()
+    voices = voices_of(log, log.allowed, needed, start, last)
+    absent = sum((b - a).total_seconds() for a, b in lacking(voices, start, last, least or 1))
     return Judgeable(
         window_from=start,
         window_to=last,
@@ -198,30 +106,20 @@ def judge_log(log: Log, needed: Needed) -> Judgeable:
     )
 
 
-def _least(needed: Needed, start: datetime) -> int | None:
-    """Return how many brokers there are; None where that is not known."""
-    return needed.brokers or len(_required(needed, start)) or None
-
-
-def _required(needed: Needed, start: datetime) -> list[Broker]:
-    """Return the brokers of the window."""
-    return [each for each in needed.registered if each.until is None or each.until > start]
-
-
 def _missing(log: Log, needed: Needed, start: datetime, last: datetime) -> Iterator[Missing]:
     yield from _too_short(log, needed, start, last)
     yield from _stale(needed, last)
     silent = list(_silent(log, needed, start, last))
     yield from silent
     yield from _unread(log, needed, start)
-    least = _least(needed, start)
+    least = needed.least(start)
     if least is None:
         words = "How many brokers the cluster has is not known from its source."
         yield Missing(BROKERS, words, "pass --brokers N")
         return
     begun = max(start, log.first or start)
     spoken, allowed = (
-        _holes(_voices(log, each, needed, start, last), begun, last, least)
+        _holes(voices_of(log, each, needed, start, last), begun, last, least)
         for each in (log.stretches, log.allowed)
     )
     if spoken:
@@ -230,10 +128,10 @@ def _missing(log: Log, needed: Needed, start: datetime, last: datetime) -> Itera
         yield _at_info(allowed, "")
 
 
-def _holes(voices: Iterable[_Span], start: datetime, end: datetime, least: int) -> list[_Span]:
+def _holes(voices: Iterable[Span], start: datetime, end: datetime, least: int) -> list[Span]:
     """Return when for more than an hour, or all the time, too few voices speak."""
-    lacking = _lacking(voices, start, end, least)
-    return [(a, b) for a, b in lacking if b - a > GAP or (a, b) == (start, end)]
+    absent = lacking(voices, start, end, least)
+    return [(a, b) for a, b in absent if b - a > GAP or (a, b) == (start, end)]
 
 
 def _unread(log: Log, needed: Needed, start: datetime) -> Iterator[Missing]:
@@ -248,7 +146,7 @@ def _unread(log: Log, needed: Needed, start: datetime) -> Iterator[Missing]:
         )
 
 
-def _no_brokers(log: Log, needed: Needed, holes: Sequence[_Span], brokers: int) -> Missing:
+def _no_brokers(log: Log, needed: Needed, holes: Sequence[Span], brokers: int) -> Missing:
     hours = sum((end - begin).total_seconds() for begin, end in holes) / 3600
     begin, end = holes[0]
     nameless = [] if needed.brokers else _nameless(log)
@@ -279,7 +177,7 @@ def _no_brokers(log: Log, needed: Needed, holes: Sequence[_Span], brokers: int) 
 
 def _nameless(log: Log) -> list[str]:
     """Return the files of brokers that have no name."""
-    controllers = _controllers(log)
+    controllers = controllers_of(log)
     files = dict.fromkeys(each.file for each in log.stretches)
     return [each for each in files if each not in log.brokers and each not in controllers]
 
@@ -314,16 +212,16 @@ def _silent(log: Log, needed: Needed, start: datetime, last: datetime) -> Iterat
 
     The first minutes of a file may have none by chance.
     """
-    speakers = _speakers(log, needed, start)
+    speakers = speakers_of(log, needed, start)
     by_speaker = grouped((speakers.get(each.file), each[1:]) for each in log.allowed)
-    allowed = {speaker: _united(spans) for speaker, spans in by_speaker.items()}
+    allowed = {speaker: united(spans) for speaker, spans in by_speaker.items()}
     silent: dict[str, None] = {}
-    holes: list[_Span] = []
+    holes: list[Span] = []
     for file, first, until in log.stretches:
         if file not in speakers:
             continue
         spans = allowed.get(speakers[file], ())
-        for begin, end in _lacking(spans, max(first, start), min(until, last), 1):
+        for begin, end in lacking(spans, max(first, start), min(until, last), 1):
             if end - begin > GAP:
                 holes.append((begin, end))
                 silent[file] = None
@@ -331,7 +229,7 @@ def _silent(log: Log, needed: Needed, start: datetime, last: datetime) -> Iterat
         yield _at_info(holes, f": {log.words(silent)}")
 
 
-def _at_info(holes: Iterable[_Span], where: str) -> Missing:
+def _at_info(holes: Iterable[Span], where: str) -> Missing:
     hours = sum((end - begin).total_seconds() for begin, end in holes) / 3600
     return Missing(
         DEBUG,
@@ -345,8 +243,8 @@ def _no_controllers(log: Log, start: datetime, last: datetime) -> Missing | None
 
     It alone gets the heartbeats of brokers, every other second, and logs each at DEBUG.
     """
-    beats = _united((each.first, each.last) for each in log.beats)
-    absent = [(a, b) for a, b in _lacking(beats, start, last, 1) if b - a > GAP]
+    beats = united((each.first, each.last) for each in log.beats)
+    absent = [(a, b) for a, b in lacking(beats, start, last, 1) if b - a > GAP]
     if not any(begin <= last + GAP and end >= start - GAP for begin, end in beats):
         absent = [(start, last)]
     if not absent:
@@ -360,101 +258,5 @@ def _no_controllers(log: Log, start: datetime, last: datetime) -> Missing | None
     )
 
 
-_Span = tuple[datetime, datetime]
-
-
-def _controllers(log: Log) -> set[str]:
-    """Return the files of controllers that are no brokers."""
-    served = {log.brokers.get(each.file, each.file) for each in log.days if each.served}
-    beating = {each.file for each in log.days if each.heartbeats}
-    return {file for file in beating if log.brokers.get(file, file) not in served}
-
-
-def _speakers(log: Log, needed: Needed, start: datetime) -> dict[str, str]:
-    """Return whose voice each file is: those of one broker are one, and all if there is one."""
-    of_controllers, is_one = _controllers(log), _least(needed, start) == 1
-    found = {}
-    for file in dict.fromkeys(each.file for each in log.stretches):
-        original = _original(log, file)
-        name = log.brokers.get(original) or log.brokers.get(file)
-        if file not in of_controllers:
-            found[file] = _ONLY if is_one else f"{_NAMED}{name}" if name else f"{_FILE}{original}"
-    return found
-
-
-def _voices(
-    log: Log, stretches: Iterable[Stretch], needed: Needed, start: datetime, last: datetime
-) -> list[_Span]:
-    """Return when brokers speak, each of them once at a time.
-
-    Files without a name count only if the user has said how many brokers they are of. A number as
-    name is that of a registered broker, or counts for nothing.
-    """
-    required = {} if needed.brokers else {str(e.broker_id): e for e in _required(needed, start)}
-    served = {log.brokers.get(each.file) for each in log.days if each.served}
-    speakers = _speakers(log, needed, start)
-    voices: dict[str, list[_Span]] = {}
-    for file, first, until in stretches:
-        speaker = speakers.get(file, "")
-        name = speaker.removeprefix(_NAMED) if speaker.startswith(_NAMED) else None
-        is_counted = needed.brokers is not None or speaker == _ONLY
-        if name is not None:
-            is_counted = name in required or (
-                name in served and not (required and name.isdecimal())
-            )
-        if is_counted and speaker:
-            voices.setdefault(speaker, []).append((first, until))
-    if speakers and _ONLY not in speakers.values():
-        for name, broker in required.items():
-            if broker.until is not None:
-                voices.setdefault(f"{_NAMED}{name}", []).append((broker.until, last))
-    return [span for spans in voices.values() for span in _united(spans)]
-
-
-def _original(log: Log, file: str) -> str:
-    """Return the first of the files that are copies of each other."""
-    known, ahead = {file}, [file]
-    while ahead:
-        one = ahead.pop()
-        others = {b if a == one else a for a, b in log.copies if one in (a, b)} - known
-        known |= others
-        ahead += others
-    return min(known)
-
-
-def _united(spans: Iterable[_Span]) -> list[_Span]:
-    """Put spans together that overlap, or have no gap of more than an hour between them."""
-    found: list[_Span] = []
-    for first, last in sorted(spans):
-        if found and first - found[-1][1] <= GAP:
-            found[-1] = found[-1][0], max(last, found[-1][1])
-        else:
-            found.append((first, last))
-    return found
-
-
-def _lacking(spans: Iterable[_Span], start: datetime, end: datetime, least: int) -> list[_Span]:
-    """Return when fewer voices than there must be speak at the same time."""
-    events = sorted(
-        event
-        for begin, until in spans
-        if until > start and begin < end
-        for event in ((max(begin, start), 1), (min(until, end), -1))
-    )
-    found: list[_Span] = []
-    at, count = start, 0
-    for moment, step in [*events, (end, 0)]:
-        if count < least and moment > at:
-            if found and found[-1][1] == at:
-                found[-1] = found[-1][0], moment
-            else:
-                found.append((at, moment))
-        at, count = moment, count + step
-    return found
-
-
 _DAY: Final = timedelta(days=1)
 _TIME: Final = "%Y-%m-%d %H:%M"
-_ONLY: Final = "the only broker"
-_NAMED: Final = "broker "
-_FILE: Final = "file "

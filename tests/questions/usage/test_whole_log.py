@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from aclkit.questions.usage.known_log import Broker, FileDay, Log, Needed, Stretch, Unread
 from aclkit.questions.usage.whole_log import (
     BROKERS,
     CONTROLLERS,
@@ -13,13 +14,7 @@ from aclkit.questions.usage.whole_log import (
     NO_LOG,
     STALE,
     UNREAD,
-    Broker,
-    FileDay,
     Judgeable,
-    Log,
-    Needed,
-    Stretch,
-    Unread,
     judge_log,
 )
 
