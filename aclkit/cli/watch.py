@@ -110,7 +110,11 @@ _FIXED: Final = {
     "at": "each poll has a time of its own.",
     "full": "each change is decided with all that it touches.",
 }
-"""Options of ``run`` that fix what changes while it is watched."""
+"""Options of ``run`` that fix what changes while it is watched: help lists none of them."""
+
+for _option in watch.params:
+    if isinstance(_option, click.Option) and _option.name in _FIXED:
+        _option.hidden = True
 
 
 @contextmanager

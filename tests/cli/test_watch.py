@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 import pytest
 
 from aclkit.cli import cli
+from aclkit.cli.watch import _FIXED
 from aclkit.cli.watch_work import _FILES, WatchWork
 from aclkit.warehouse.lock import only_watcher
 from aclkit.warehouse.published import as_of, open_warehouse
@@ -268,6 +269,13 @@ def test_a_live_cluster_is_asked_over_one_connection_and_decided_where_it_differ
 def test_what_makes_no_sense_is_refused_before_the_first_poll(turns, options, said):
     assert said in turns(None, options=options, code=2).output
     assert not turns.warehouse.exists()
+
+
+def test_help_lists_no_option_that_is_refused():
+    shown = run("watch", "--help").output
+    assert [name for name in (*_FIXED, "interval") if f"--{name.replace('_', '-')} " in shown] == [
+        "interval"
+    ]
 
 
 def test_a_warehouse_has_one_watcher(turns):

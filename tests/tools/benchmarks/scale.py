@@ -96,9 +96,11 @@ def main(names: tuple[str, ...], gib: float, hours: float, *, docs: bool) -> Non
 
 def _write(rows: Sequence[Row]) -> None:
     """Write the table into its page, and the picture if there is anything to be seen in it."""
-    PAGE.write_text(replaced(PAGE.read_text(), table(rows)))
+    shown = table(rows)
     if any(row.stopped is None for row in rows):
         PICTURE.write_text(picture(rows))
+        shown += f"\n\n![What a decision, a ruling and an ACL cost](images/{PICTURE.name})"
+    PAGE.write_text(replaced(PAGE.read_text(), shown))
 
 
 def measure(shape: Shape, limits: Limits) -> Row:
