@@ -172,6 +172,7 @@ NO_ENGINE = {
     "pipeline/replay/forget.py: MOST_NAMED": "names in a message",
     "pipeline/replay/ranges.py: END": "the end of a log",
     "pipeline/replay/record.py: _MOST_NAMED": "names in a message",
+    "pipeline/replay/spans.py: FOLLOWS_NONE": "no epoch",
 }
 """Numbers that something is compared with, and what for."""
 

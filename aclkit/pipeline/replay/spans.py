@@ -13,7 +13,7 @@ Span = tuple[int, int]
 RANGE_COLUMNS: Final = "from_offset, to_offset, epoch, fact, follows"
 """The columns of ``log_range`` that a range has."""
 
-NONE: Final = -1
+FOLLOWS_NONE: Final = -1
 """Stands in ``log_range`` where an epoch follows none: there null is an older aclkit's."""
 
 END: Final = (1 << 63) - 1
@@ -43,7 +43,7 @@ def ranges_of(rows: Iterable[tuple[int, int, int | None, str, int | None]]) -> l
     it had read one log, so there each of its epochs follows the other.
     """
     found = list(rows)
-    ranges = [Range(*row[:4], None if row[4] == NONE else row[4]) for row in found]
+    ranges = [Range(*row[:4], None if row[4] == FOLLOWS_NONE else row[4]) for row in found]
     if all(row[4] is not None for row in found):
         return ranges
     ends = {r.to_offset: r.epoch for r in ranges if r.fact == RECORD}
@@ -56,7 +56,7 @@ def ranges_of(rows: Iterable[tuple[int, int, int | None, str, int | None]]) -> l
 
 def rows_of(ranges: Iterable[Range]) -> list[tuple[int, int, int | None, str, int]]:
     """Make rows of ``log_range`` of ranges."""
-    return [(*r[:4], NONE if r.follows is None else r.follows) for r in ranges]
+    return [(*r[:4], FOLLOWS_NONE if r.follows is None else r.follows) for r in ranges]
 
 
 def cover(spans: Iterable[Span]) -> tuple[Span, ...]:

@@ -16,17 +16,7 @@ from typing import Final
 
 from aclkit.errors import DataError
 from aclkit.model import facts as rows
-from aclkit.model.facts import (
-    COMMITTED,
-    FACT,
-    RECORD,
-    REJECT,
-    SNAPSHOT,
-    UNREADABLE,
-    SourceRow,
-    epoch_row,
-    range_row,
-)
+from aclkit.model.facts import FACT, RECORD, REJECT, SNAPSHOT, UNREADABLE, SourceRow
 from aclkit.pipeline.sources.masking import mask_text, names_acl, numbered, reject_line
 from aclkit.pipeline.sources.payload import (
     NO_DECODER,
@@ -37,7 +27,7 @@ from aclkit.pipeline.sources.payload import (
     parse_integer,
     parse_offset,
     parse_payload,
-    parse_timestamp,
+    time_or_none,
 )
 from aclkit.pipeline.sources.tool_output import is_log_line
 
@@ -251,7 +241,7 @@ def _parse_header(line: tuple[int, str]) -> _DumpedBatch:
         last=parse_offset(parse_integer(values["lastOffset:"])),
         epoch=parse_integer(values["partitionLeaderEpoch:"]),
         count=parse_integer(values["count:"]),
-        time=_time_or_none(values.get("CreateTime:", values.get("LogAppendTime:", ""))),
+        time=time_or_none(values.get("CreateTime:", values.get("LogAppendTime:", ""))),
         is_valid=_is_true(values["isvalid:"]),
         is_control=_is_true(values["isControl:"]),
     )
@@ -328,7 +318,7 @@ def _parse_record(file: _Dump, line: tuple[int, str]) -> _Record:
         head, mark, body = text.partition(" payload: ")
         words = [*head.split(), "", "", ""]
         offset = parse_offset(parse_integer(words[2]))
-        time = _time_or_none(words[4])
+        time = time_or_none(words[4])
         body = mark.lstrip() + body if mark else head.partition("headerKeys: ")[2]
     if batch:
         batch.lines += 1
@@ -379,7 +369,7 @@ def _read_control(file: _Dump, record: _Record) -> None:
         header = load_payload(record.body.partition("SnapshotHeader")[2])
         if isinstance(header, dict):
             stamp = str(header.get("lastContainedLogTimestamp", ""))
-            file.snapshot_time = _time_or_none(stamp)
+            file.snapshot_time = time_or_none(stamp)
 
 
 def _mark(file: _Dump, offset: int, *, is_bad: bool) -> None:
@@ -395,11 +385,11 @@ def _range_rows(file: _Dump) -> Iterator[SourceRow]:
     """Yield the ranges; without batch headers all between the bad lines counts as read."""
     ranges = file.ranges if file.has_headers else _without_hole_check(file)
     for start, end, epoch, fact in ranges:
-        yield range_row(file.source, fact, start, end, None if epoch == -1 else epoch)
+        yield rows.range_row(file.source, fact, start, end, None if epoch == -1 else epoch)
     for (_, end, before, fact), (start, _, epoch, other) in pairwise(ranges):
         is_log = fact == other == RECORD and end == start
         if is_log and before is not None and epoch is not None and 0 <= before < epoch:
-            yield epoch_row(file.source, start, epoch, before)
+            yield rows.epoch_row(file.source, start, epoch, before)
 
 
 def _without_hole_check(file: _Dump) -> list[tuple[int, int, int | None, str]]:
@@ -447,19 +437,12 @@ def _read_snapshot(file: _Dump, read: Iterator[SourceRow]) -> Iterator[SourceRow
     time = file.snapshot_time
     for row in facts:
         yield replace(row, fact=SNAPSHOT, log_offset=end, epoch=epoch, log_time=time)
-    yield replace(range_row(file.source, SNAPSHOT, 0, end, epoch), log_time=time)
+    yield replace(rows.range_row(file.source, SNAPSHOT, 0, end, epoch), log_time=time)
     if file.ranges[0][2] == epoch:
-        yield range_row(file.source, COMMITTED, end - 1, end, epoch)
+        yield rows.range_row(file.source, rows.COMMITTED, end - 1, end, epoch)
 
 
 def _is_true(text: str) -> bool:
     if text not in ("true", "false"):
         raise ValueError("expected true or false")
     return text == "true"
-
-
-def _time_or_none(text: str) -> datetime | None:
-    try:
-        return parse_timestamp(parse_integer(text))
-    except ValueError:
-        return None

@@ -150,6 +150,14 @@ def parse_timestamp(value: object) -> datetime:
     return log_time(value)
 
 
+def time_or_none(text: str) -> datetime | None:
+    """Read the timestamp that a text holds; None where it holds none."""
+    try:
+        return parse_timestamp(parse_integer(text))
+    except ValueError:
+        return None
+
+
 def parse_offset(value: object) -> int:
     """Check an offset of the log.
 

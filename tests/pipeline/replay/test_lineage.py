@@ -5,7 +5,7 @@ from __future__ import annotations
 from aclkit.model.facts import COMMITTED, EPOCH, RECORD, SNAPSHOT, UNREADABLE
 from aclkit.pipeline.replay.lineage import trace
 from aclkit.pipeline.replay.ranges import plan
-from aclkit.pipeline.replay.spans import NONE, Range, ranges_of, rows_of
+from aclkit.pipeline.replay.spans import FOLLOWS_NONE, Range, ranges_of, rows_of
 
 
 def record(start: int, end: int, epoch: int) -> Range:
@@ -117,7 +117,7 @@ def test_a_snapshot_explains_nothing_where_the_log_has_another_epoch():
 def test_ranges_of_an_older_aclkit_follow_each_other_where_they_touch():
     old = [(0, 5, 1, RECORD, None), (5, 9, 2, RECORD, None), (11, 12, 4, RECORD, None)]
     assert ranges_of(old)[3:] == [begins(5, 2, 1)]
-    assert ranges_of([(*row[:4], NONE) for row in old]) == [Range(*row[:4]) for row in old]
+    assert ranges_of([(*row[:4], FOLLOWS_NONE) for row in old]) == [Range(*row[:4]) for row in old]
 
 
 def test_rows_of_ranges_are_read_as_they_were():
