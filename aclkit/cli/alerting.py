@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from aclkit.audit.alerts.alerts import STYLES, alert_of_failure
+from aclkit.audit.alerts.alerts import ALWAYS, STYLES, alert_of_failure
 from aclkit.audit.alerts.delivery import Delivery
-from aclkit.audit.alerts.since import ALWAYS
 from aclkit.audit.alerts.webhook import ADDRESS_VARIABLE, Webhook, find_webhook, send_alert
 from aclkit.cli.context import Context
 from aclkit.cli.options import option, timeout_option, together

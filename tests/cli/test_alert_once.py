@@ -172,6 +172,26 @@ def test_a_file_that_goes_while_a_watcher_knows_better_is_written_again(nights, 
     assert nights.state().exists()
 
 
+@pytest.mark.parametrize("more", [0, 3])
+def test_what_a_new_leader_writes_in_the_place_of_what_was_alerted_is_alerted(nights, hook, more):
+    """The log is then shorter than what was alerted, or as long, or longer."""
+
+    def cut_and_add(_):
+        nights.log.cut(2)
+        nights.log.add()
+        nights.log.idle(more)
+
+    always = ("--alert-on", "always")
+    nights.turns(None, lambda _: (nights.log.add(), nights.log.idle(2)), options=always)
+    nights.turns(None, cut_and_add, None, options=always)
+    named = [
+        acl["principal"]
+        for _, _, body in hook.got
+        for acl in json.loads(body).get("acls_added", ())
+    ]
+    assert named == ["User:u2", "User:u3"]
+
+
 def test_after_an_older_aclkit_changes_are_news_from_where_it_ended(nights, hook):
     nights.run("--alert-on", "never")
     cluster = nights.warehouse.published().run.cluster_id

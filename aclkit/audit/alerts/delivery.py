@@ -9,7 +9,7 @@ Before a first alert its beginning is written: the offset from which on changes 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -29,11 +29,13 @@ from aclkit.audit.reports.data import NightlySummary
 from aclkit.audit.reports.gather_past import read_moved
 from aclkit.audit.reports.words import iso
 from aclkit.errors import AclkitError
+from aclkit.model.facts import RECORD
 from aclkit.warehouse.alerted_file import ALERTED, AlertedFile, Entry, alerted_file
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import deciding_run, open_warehouse
 from aclkit.warehouse.reader import open_tables
+from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.watch_state import FOLDER
 
@@ -81,7 +83,8 @@ class Delivery:
                 known = self._known(file, cluster, noted)
                 head = published_head(self.place, cluster)
                 if known is None and head is not None:
-                    known = Alerted(run_id=head[0], offset=head[1])
+                    epoch = newest_epoch(self.place, cluster)
+                    known = Alerted(run_id=head[0], offset=head[1], epoch=epoch)
                     self._remember(file, cluster, known)
         if known is not None:
             self.told[cluster] = known
@@ -99,11 +102,11 @@ class Delivery:
         with alerted_file(self.place, self.lock_timeout) as file:
             summary = newest()
             cluster = summary.cluster_id
-            known = self._known(file, cluster)
+            known, epoch = self._known(file, cluster), newest_epoch(self.place, cluster)
             if known is None:
-                known = begin_with(summary)
+                known = replace(begin_with(summary), epoch=epoch)
                 self._remember(file, cluster, known)
-            now = alerted_by(summary, self.least, known)
+            now = replace(alerted_by(summary, self.least, known), epoch=epoch)
             alert = self.alert(summary, known)
             if alert is not None:
                 send_alert(alert, self.webhook)
@@ -124,8 +127,11 @@ class Delivery:
     def alert(self, summary: NightlySummary, known: Alerted | None) -> Alert | None:
         """Return the alert about what a receiver does not know; None where it knows all."""
         moved = Moved()
-        if known is not None and known.offset != summary.head_offset:
-            moved = moved_since(self.place, summary.cluster_id, known.offset)
+        if known is not None:
+            cluster, head = summary.cluster_id, summary.head_offset
+            start = min(head, _first_new(self.place, cluster, known))
+            known = replace(known, offset=start)
+            moved = moved_since(self.place, cluster, start) if start < head else moved
         return alert_since(summary, known, moved, self.least)
 
     def note(self, cluster: str) -> dict[str, Any] | None:
@@ -226,6 +232,25 @@ def moved_since(place: Location, cluster: str, offset: int) -> Moved:
     return Moved(added=added, removed=removed)
 
 
+def newest_epoch(place: Location, cluster: str) -> int:
+    """Return the highest epoch of the records that were read of a log; -1 without any."""
+    with open_tables(place.text, _RANGES) as (_, tables):
+        ((epoch,),) = fetch(tables, _NEWEST_EPOCH, [cluster, RECORD])
+    return -1 if epoch is None else int(epoch)
+
+
+def _first_new(place: Location, cluster: str, known: Alerted) -> int:
+    """Return from which offset on records are news: an earlier one where the log was cut since.
+
+    A log is cut by a leader of a higher epoch, who writes other records from there on.
+    """
+    if known.epoch < 0:
+        return known.offset
+    with open_tables(place.text, _RANGES) as (_, tables):
+        ((start,),) = fetch(tables, _FIRST_ABOVE, [cluster, RECORD, known.epoch])
+    return known.offset if start is None else min(known.offset, int(start))
+
+
 def _part(entry: Entry, name: str) -> Mapping[str, Any]:
     found = entry.get(name)
     return found if isinstance(found, dict) else {}
@@ -254,3 +279,8 @@ def _older(entry: Entry) -> Alerted | None:
 _TOLD: Final = "told"
 _FAILING: Final = "failing"
 _HISTORY: Final[Mapping[str, Mapping[str, str]]] = {"acl_history": {}}
+_RANGES: Final[Mapping[str, Mapping[str, str]]] = {"log_range": {}}
+_NEWEST_EPOCH: Final = "SELECT max(epoch) FROM log_range WHERE cluster_id = ? AND fact = ?"
+_FIRST_ABOVE: Final = (
+    "SELECT min(from_offset) FROM log_range WHERE cluster_id = ? AND fact = ? AND epoch > ?"
+)

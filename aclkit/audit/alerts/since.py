@@ -37,6 +37,7 @@ class Alerted:
     Attributes:
         run_id: the newest run that decided and was told; of a beginning the run before it.
         offset: ACL changes below it were told.
+        epoch: the highest of the records below it; -1 where none is known.
         findings: fingerprints of the findings in force that are worth an alert.
         troubles: what else was wrong: a policy that fails, an incomplete run.
     """
@@ -45,6 +46,7 @@ class Alerted:
     offset: int = 0
     findings: frozenset[str] = frozenset()
     troubles: frozenset[str] = frozenset()
+    epoch: int = -1
 
     def write(self) -> dict[str, Any]:
         """Return it as JSON holds it."""
@@ -60,6 +62,7 @@ def read_alerted(said: Mapping[str, Any]) -> Alerted | None:
             offset=int(said["offset"]),
             findings=frozenset(map(str, said["findings"])),
             troubles=frozenset(map(str, said["troubles"])),
+            epoch=int(said.get("epoch", -1)),
         )
     except (KeyError, TypeError, ValueError):
         return None
@@ -86,6 +89,7 @@ def alerted_by(summary: NightlySummary, least: str, known: Alerted | None = None
         offset=summary.head_offset,
         findings=frozenset(found),
         troubles=frozenset(_troubles(summary, known)),
+        epoch=known.epoch if known else -1,
     )
 
 
@@ -187,7 +191,7 @@ def _only_new(
 def _troubles(summary: NightlySummary, known: Alerted | None) -> list[str]:
     """Name what is wrong besides findings: see ``NightlySummary.is_in_trouble``."""
     before = known.troubles if known else frozenset()
-    untested = (*_POLICIES,) if summary.assertions is None else ()
+    untested: tuple[str, ...] = _POLICIES if summary.assertions is None else ()
     untested += (_EXIT_CODE,) if summary.exit_code is None else ()
     return [
         *(trouble for trouble in before if trouble.startswith(untested)),
