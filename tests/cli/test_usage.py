@@ -272,3 +272,31 @@ def test_a_bad_request_ends_with_2_before_anything_is_written(tmp_path, argument
     result = run("--warehouse", tmp_path / "w", "usage", *arguments, code=2)
     assert said in result.stderr
     assert not (tmp_path / "w").exists()
+
+
+def test_a_name_before_a_path_names_the_broker_of_a_log_also_of_one_that_is_known(
+    warehouse, tmp_path
+):
+    def brokers():
+        rows = warehouse.sql("SELECT coalesce(broker, '-') AS broker FROM log_file ORDER BY 1")
+        return [row["broker"] for row in rows]
+
+    warehouse.run("usage", LOG)
+    assert brokers() == ["-"]
+    warehouse.run("usage", "--authorizer-log", f"left={LOG}")
+    assert brokers() == ["left"]
+    odd = tmp_path / "a=b.log"
+    odd.write_text("".join(LOG.read_text().splitlines(keepends=True)[9:]))
+    warehouse.run("usage", odd)
+    assert brokers() == ["-", "left"]
+
+
+def test_a_file_notes_when_it_has_allowed_lines_apart_from_the_others(warehouse, tmp_path):
+    log = tmp_path / "info.log"
+    lines = LOG.read_text().splitlines(keepends=True)
+    log.write_text("".join(line for line in lines if " INFO " in line))
+    warehouse.run("usage", log)
+    (row,) = warehouse.sql(
+        "SELECT len(spoke_from) AS spoke, len(allowed_from) AS allowed FROM log_file"
+    )
+    assert (row["spoke"], row["allowed"]) == ("1", "0")

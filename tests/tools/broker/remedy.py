@@ -13,9 +13,11 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from itertools import cycle
 from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
 from aclkit.model.acl import ANY_OTHER, BINDING, Acl
 from aclkit.model.resource import CLUSTER_NAME
@@ -160,7 +162,7 @@ def compare_remedy(broker: Broker, tools: Tools, folder: Path, say: Callable[[st
         world = _World(broker, tools, stack.enter_context(connect(broker)), clients)
         world.fill(admins)
         _read(broker, warehouse)
-        plan = json.loads(run_aclkit(warehouse, "remedy", "--format", "json"))
+        plan = _plan(warehouse)
         first = before = world.passing()
         commands = sent = 0
         has = world.admin.acls()
@@ -182,7 +184,9 @@ def compare_remedy(broker: Broker, tools: Tools, folder: Path, say: Callable[[st
             world.until(has)
             _read(broker, warehouse)
             expect_equal("after a step, aclkit", known_acls(warehouse), world.admin.acls())
-            left = json.loads(run_aclkit(warehouse, "remedy", "--format", "json"))["steps"]
+            left = json.loads(run_aclkit(warehouse, "remedy", *_WINDOW, "--format", "json"))[
+                "steps"
+            ]
             later = {each["step"] for each in plan["steps"][step["position"] :]}
             if not later <= {each["step"] for each in left}:
                 raise Difference(f"after {step['kind']}, the next run advises {left}")
@@ -222,10 +226,37 @@ def _read(broker: Broker, warehouse: Path) -> None:
         warehouse, "run", "--source", f"metadata-log:{broker.metadata_log}",
         "--super-users", SUPER_USERS, "--no-allow-everyone", "--fail-on", "never",
     )  # fmt: skip
+    log = warehouse.with_name(f"{uuid4()}.log")
+    log.write_text("".join(_quiet_lines(datetime.now(UTC) + timedelta(seconds=2))))
+    run_aclkit(warehouse, "usage", "--authorizer-log", log, *_WINDOW)
+
+
+def _quiet_lines(at: datetime) -> Iterator[str]:
+    """Yield a log of the broker, which is the controller too, in which no ACL is used."""
+    for operation, resource, name in (
+        ("CLUSTER_ACTION", "Cluster:LITERAL:kafka-cluster", "BrokerHeartbeat"),
+        ("WRITE", "Topic:LITERAL:quiet", "Produce"),
+    ):
+        yield (
+            f"[{at:%Y-%m-%d %H:%M:%S},000] DEBUG Principal = User:ANONYMOUS is Allowed operation = "
+            f"{operation} from host = 127.0.0.1 on resource = {resource} for request = {name} "
+            "with resourceRefCount = 1 based on rule SuperUser (kafka.authorizer.logger)\n"
+        )
+
+
+_WINDOW: Final = ("--unused-days", "0.00001")
+"""The window begins after the ACLs came, so that no use of theirs is in it."""
+
+
+def _plan(warehouse: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(
+        run_aclkit(warehouse, "remedy", *_WINDOW, "--format", "json")
+    )
+    return found
 
 
 def _remedy(warehouse: Path, step: Mapping[str, Any], form: str) -> str:
-    return run_aclkit(warehouse, "remedy", "--step", step["step"], "--format", form)
+    return run_aclkit(warehouse, "remedy", *_WINDOW, "--step", step["step"], "--format", form)
 
 
 def _commands(script: str) -> Iterator[list[str]]:
