@@ -62,12 +62,14 @@ effect_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
 
 
 def tell_first_glob(change: Change, clean: Callable[[str], str] = str) -> None:
-    """Warn where one of two states brings the first GLOB ACL: both are read alike.
+    """Warn where one of two states brings the first GLOB ACL and both are read alike.
 
     Args:
         change: the two states.
         clean: hides sensitive values.
     """
+    if len(set(change.readings)) > 1:
+        return
     sides = (("the first state", change.before), ("the second state", change.after))
     before, after = ((name, state.acls.values()) for name, state in sides)
     if note := first_glob_note(before, after, change.semantics):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,6 +98,8 @@ def limits_of(gate: GateOptions, planned: Planned, start: Start, budget: Budget)
         UsageError: a file does not exist or is invalid.
         DataError: the reference cannot be read.
     """
+    # What is published afterwards may be read otherwise than what is published now.
+    start = replace(start, semantics=planned.preview.change.readings[1])
     outcomes: Sequence[Outcome] = ()
     passing: list[Outcome] = []
     if gate.assertions:

@@ -21,6 +21,7 @@ from aclkit.model.semantics import Semantics, read_as
 from aclkit.model.semantics_words import changed_settings
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.pipeline.replay.changes import add_to, remove_from
+from aclkit.questions.preview.globs import to_next_run
 from aclkit.questions.preview.read import Base, read_base
 from aclkit.questions.preview.state import Change, State
 from aclkit.questions.preview.topics import preview_topics
@@ -170,7 +171,7 @@ def _read(context: Context) -> Base:
 
 
 def _print(context: Context, base: Base, after: State, title: str, gate: Gate) -> None:
-    change = Change(before=base.state, after=after, semantics=base.semantics)
+    change = to_next_run(base.state, after, base.semantics, base.after_glob)
     tell_first_glob(change)
     where = f"{title}, cluster {base.run.cluster_id}"
     write_effect(context, change, base.inventory, where, gate)

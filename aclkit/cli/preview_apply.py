@@ -42,9 +42,10 @@ from aclkit.questions.gate.read import read_start
 from aclkit.questions.gate.start import Start, names_in
 from aclkit.questions.gate.verdict import Planned, Verdict, judge
 from aclkit.questions.preview.desired import Applied
+from aclkit.questions.preview.globs import to_next_run
 from aclkit.questions.preview.planned import read_planned
 from aclkit.questions.preview.read import Base
-from aclkit.questions.preview.state import Change, State
+from aclkit.questions.preview.state import State
 from aclkit.questions.prove.proof_settings import read_alike
 from aclkit.questions.prove.read import read_file_side
 from aclkit.rules.names.question import Budget
@@ -96,7 +97,7 @@ def apply(
     applied = read_planned(
         paths, wanted.asked, start.state, wanted.scope, with_operator=wanted.operator
     )
-    change = Change(before=start.state, after=applied.after, semantics=start.semantics)
+    change = to_next_run(start.state, applied.after, start.semantics, start.after_glob)
     clean = masker(applied.hidden)
     tell_first_glob(change, clean)
     with _without_gc():

@@ -51,8 +51,17 @@ def semantics_in_force(tables: Tables, published: Published, cluster_id: str) ->
     has_glob = bool(fetch(tables, _A_GLOB, [cluster_id]))
     if decided is None:
         return AskedReading().taken(has_glob=has_glob)
+    then = run_settings(decided)[1]
+    return semantics_after_glob(decided) if has_glob else then
+
+
+def semantics_after_glob(decided: PublishedRun) -> Semantics:
+    """Return how the next run reads ACLs once the cluster has had a GLOB.
+
+    ``auto`` takes KIP-1042 then; a preset that was asked for stays. Settings of their own stay too.
+    """
     then, said = run_settings(decided)[1], decided.settings
-    if not has_glob or (said.semantics_asked, said.semantics_preset) != (AUTO, _AS_KAFKA):
+    if (said.semantics_asked, said.semantics_preset) != (AUTO, _AS_KAFKA):
         return then
     own = {name: value for name, value in asdict(then).items() if value != asdict(KAFKA)[name]}
     return replace(KIP_1042, **own)

@@ -226,3 +226,95 @@ def test_a_hostile_name_in_a_reason_runs_no_command(write, acl_file, work):
     subprocess.run(["sh", "-c", ". ./s.env"], check=True)
     assert "touch" in (work / "s.env").read_text()
     assert not (work / "pwned").exists()
+
+
+# What the end depends on
+
+
+def test_a_user_without_a_file_may_lose_its_denies_too(write):
+    path = write("users.yaml", USERS)
+    kept = ("--scope", "add")
+    told = apply(path, *kept).stdout
+    assert "Proven" not in told
+    assert "User:bob may gain" in told  # without its DENY
+    assert "whether Strimzi's User Operator removes 2 ACLs of User:bob" in told
+
+
+def test_a_deleted_user_passes_only_where_no_operator_runs(write, acl_file):
+    acl_file(
+        "base.txt", ANN, acl("invoices", principal="User:ann"), acl("logs", principal="User:gone")
+    )
+    path = write("users.yaml", USERS)
+    told = apply(path, base="base.txt").stdout
+    assert told.startswith("Verdict: review. Access may change. User:gone may lose READ")
+    assert "Proven" not in told
+    found = applied(path, "--fail-on", "lost", base="base.txt", code=1)
+    assert found["gate"]["reasons"] == ["Access may be lost (--fail-on lost)."]
+    assert found["proven_for_every_name"] is None
+    assert verdict(path, "--operator", base="base.txt") == "review"
+    sure = apply(path, "--no-operator", base="base.txt").stdout
+    assert sure.startswith("Verdict: pass. No access changes.")
+    assert "Proven for every name." in sure
+
+
+def test_a_holder_that_the_cluster_does_not_have_makes_no_creation_needless(write):
+    both = [
+        resource("kafka_acl.a", "no-op", tf("payroll"), tf("payroll")),
+        resource("kafka_acl.b", "create", None, tf("payroll")),
+    ]
+    found = applied(write("plan.json", plan(*both)), "--fail-on", "gained", code=1)
+    assert found["gate"]["effect"] == [
+        "User:ann gains READ, DESCRIBE on topic payroll from any host."
+    ]
+    there = [
+        resource("kafka_acl.a", "no-op", tf(), tf()),
+        resource("kafka_acl.b", "create", None, tf()),
+    ]
+    assert verdict(write("plan.json", plan(*there)), "--fail-on", "any") == "pass"
+
+
+def deferring(*resources):
+    changes = [{"reason": "resource_config_unknown", "resource_change": each} for each in resources]
+    return {**plan(), "complete": False, "deferred_changes": changes}
+
+
+def test_a_deferred_change_is_judged_with_and_without(write):
+    path = write("plan.json", deferring(resource("kafka_acl.b", "create", None, tf("payroll"))))
+    found = applied(path, "--fail-on", "any", "--strict", code=1)
+    assert found["gate"]["reasons"] == ["Access may be gained (--fail-on any)."]
+    (effect,) = found["gate"]["effect"]
+    assert effect.startswith(
+        "User:ann may gain READ, DESCRIBE on topic payroll from any host; this"
+    )
+    assert "kafka_acl.b" in effect
+    assert verdict(path) == "review"
+
+
+def test_a_deferred_change_with_unknown_fields_is_denied(write):
+    known = tf()
+    del known["resource_name"]
+    unknown = resource("kafka_acl.b", "create", None, known, after_unknown={"resource_name": True})
+    found = applied(write("plan.json", deferring(unknown)), code=1)
+    assert found["gate"]["reasons"] == [
+        "More access may change. It depends on 1 deferred change with unknown fields (kafka_acl.b)."
+    ]
+
+
+@pytest.mark.parametrize(("actions", "name"), [("create", "review"), ("no-op", "pass")])
+def test_a_resource_that_changes_and_is_not_read_wants_a_review(write, actions, name):
+    other = resource("aiven_kafka_acl.a", actions, {}, {}, kind="aiven_kafka_acl")
+    kept = resource("kafka_acl.a", "no-op", tf(), tf())
+    found = applied(write("plan.json", plan(other, kept)))
+    assert found["gate"]["verdict"] == name
+    assert (found["proven_for_every_name"] is None) == (name == "review")
+
+
+def test_the_headline_names_who_loses_how_much_before_who_gains(acl_file, work):
+    some = [acl(f"t{n}", principal=f"User:{who}") for n in range(3) for who in ("etl", "app")]
+    acl_file("base.txt", *some)
+    acl_file("new.txt", some[0], acl("x", principal="User:new"))
+    told = apply("new.txt", base="base.txt").stdout
+    assert told.startswith(
+        "Verdict: review. Access changes. 2 principals lose 10 accesses: User:app 6, User:etl 4. "
+        "User:new gains READ, DESCRIBE on topic x from any host."
+    )

@@ -97,6 +97,39 @@ def test_the_first_glob_makes_all_acls_read_by_kip_1042_and_that_stays(tmp_path)
     assert may_read(nights, "User:svc-1")
 
 
+def decisions(nights: Nights) -> dict[tuple[object, ...], object]:
+    rows = nights.sql(
+        "SELECT principal, host, operation, resource_type, resource_name, decision FROM explain"
+    )
+    return {tuple(row.values())[:5]: row["decision"] for row in rows}
+
+
+def test_a_preview_of_the_first_glob_is_what_the_next_run_publishes(tmp_path):
+    known = asking(tmp_path)
+    nights = begun(tmp_path, *FIRST, options=known)
+    before = decisions(nights)
+    words = ("--allow-principal", "User:bob", "--operation", "Read", "--topic", "pay.?n")
+    asked = ("preview", "add-acl", *words, "--resource-pattern-type", "glob")
+    told = nights.call(*asked).stdout
+    assert told.startswith("No released Kafka broker reads a GLOB.")
+    assert "By the reading alone: " in told
+    assert "By the ACLs: " in told
+    found = json.loads(nights.call(*asked, "--format", "json").stdout)
+    assert found["by_cause"]["reading"]["gained"] > 0
+    assert (
+        nights.run(
+            add(3, "User:bob", "pay.?n", pattern=GLOB), options=("--fail-on", "never", *known)
+        ).exit_code
+        == 0
+    )
+    after = decisions(nights)
+    both = before.keys() & after.keys()
+    for kind, decision in (("gained", "ALLOWED"), ("lost", "DENIED")):
+        said = {tuple(row.values())[:5] for row in found[kind]}
+        real = {cell for cell in both if after[cell] == decision != before[cell]}
+        assert {cell for cell in said if cell in both} == real
+
+
 def test_a_glob_that_is_forgotten_does_not_turn_the_reading_back_but_a_preset_does(tmp_path):
     nights = begun(tmp_path, *FIRST, add(3, "User:bob", "pay.?n", pattern=GLOB))
     nights.lines.pop()

@@ -173,7 +173,7 @@ def _unread(parts: Sequence[Part], *, is_strict: bool) -> list[str]:
 
 
 def _require_acls(parts: Sequence[Part], names: Sequence[str], *, allows_empty: bool) -> None:
-    if allows_empty or any(part.acls or part.changes or part.owners for part in parts):
+    if allows_empty or any(p.acls or p.changes or p.owners or p.unknown for p in parts):
         return
     where = few(names) if names else "The folder has no file of a known format"
     raise DataError(f"{where}: no ACL was found. If that is meant, pass --allow-empty.")

@@ -42,6 +42,7 @@ def read_start(
     start = Start(
         state=base.state,
         semantics=base.semantics,
+        after_glob=base.after_glob,
         inventory=base.inventory,
         where=f"cluster {run.cluster_id}",
         principals=world.principals,

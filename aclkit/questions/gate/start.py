@@ -27,6 +27,7 @@ class Start:
         principals: the attributes of known principals.
         resources: the attributes of known resources.
         notes: what is uncertain about it.
+        after_glob: how the next run reads ACLs once there is a GLOB; None is in the same way.
     """
 
     state: State
@@ -36,6 +37,7 @@ class Start:
     principals: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     resources: Mapping[Resource, Mapping[str, str]] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    after_glob: Semantics | None = None
 
 
 def names_in(acls: Iterable[Acl], semantics: Semantics) -> Asked:

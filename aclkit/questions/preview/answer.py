@@ -18,7 +18,9 @@ from aclkit.questions.preview.words import (
     PLANNED,
     Tense,
     example_sentence,
+    next_reading_sentence,
     notes,
+    part_sentences,
     reason_words,
     total_sentence,
 )
@@ -52,10 +54,13 @@ def preview_answer(preview: Preview, title: str, tense: Tense = PLANNED) -> Answ
 
 def _parts(preview: Preview, tense: Tense) -> Iterator[Part]:
     lines = change_lines(preview.openings)
+    if first := next_reading_sentence(preview):
+        yield Sentence(first)
     items = [*_changes(preview, lines), *_redecided(preview), *_rereads(preview)]
     if items:
         yield Items(items)
     yield Sentence(total_sentence(preview, lines, tense), "good" if preview.is_known else "bad")
+    yield from map(Sentence, part_sentences(preview, tense))
 
 
 def _besides(preview: Preview, tense: Tense) -> Iterator[str]:
@@ -64,6 +69,7 @@ def _besides(preview: Preview, tense: Tense) -> Iterator[str]:
     for line, words in _told(preview, lines):
         yield f"{MARKS[line.kind]} {words}"
     yield total_sentence(preview, lines, tense)
+    yield from part_sentences(preview, tense)
 
 
 def _changes(preview: Preview, lines: Sequence[ChangeLine]) -> Iterator[Item]:

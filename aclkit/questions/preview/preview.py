@@ -52,6 +52,8 @@ class Preview:
         rereads: the effect of each ACL that is read differently after the change.
         budget: how much of the search limit the comparison took.
         otherwise: the effect under the other reading of ACLs, where it differs.
+        parts: where ACLs change and are read otherwise too: what the reading alone does to the
+            ACLs before, and what the change of ACLs does in the second reading.
         is_settled: it is known which ACLs the change leads to; otherwise nothing is proven.
     """
 
@@ -65,6 +67,7 @@ class Preview:
     budget: Budget
     otherwise: Preview | None = None
     is_settled: bool = True
+    parts: tuple[Preview, Preview] | None = None
 
     @property
     def verdict(self) -> str:
@@ -143,13 +146,27 @@ def preview(change: Change, inventory: Asked, budget: Budget | None = None) -> P
     Where an ACL holds a glob, all this is also done in the other reading of ACLs.
     """
     found = _preview(change, inventory, budget)
-    if len(set(change.readings)) > 1 or not holds_globs(change):
+    if len(set(change.readings)) > 1:
+        return replace(found, parts=_parts(found, inventory)) if change.affected else found
+    if not holds_globs(change):
         return found
     ours = change.semantics
     # Names that begin with a star are left out: LITERAL * would make a difference in each preview.
     theirs = replace(other_reading(ours), wildcard_defect=ours.wildcard_defect)
     other = _preview(replace(change, semantics=theirs), inventory, budget)
     return found if _is_alike(found, other) else replace(found, otherwise=other)
+
+
+def _parts(found: Preview, inventory: Asked) -> tuple[Preview, Preview]:
+    """Preview the second reading of the ACLs before, and then the change of ACLs alone."""
+    change, budget = found.change, found.budget
+    apart = (
+        replace(change, after=change.before),
+        replace(change, semantics=change.readings[1], semantics_after=None),
+    )
+    limits = {"per_question": budget.per_question, "total": budget.total}
+    reading, acls = (_preview(each, inventory, Budget(**limits)) for each in apart)
+    return reading, acls
 
 
 def _is_alike(found: Preview, other: Preview) -> bool:

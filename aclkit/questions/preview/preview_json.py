@@ -13,6 +13,7 @@ from aclkit.questions.preview.words import (
     settings_sentences,
 )
 from aclkit.questions.query.other_reading import preset_of_other
+from aclkit.rules.names.change_lines import change_lines, line_words
 from aclkit.rules.names.compare import GAINED, LOST, SemanticsChange
 from aclkit.rules.names.region import RegionChange
 from aclkit.rules.names.words import names_words, party_words, pattern_text, semantics_change_words
@@ -29,6 +30,7 @@ def preview_members(preview: Preview) -> Members:
     yield "proven_for_every_name", preview.proof
     yield "is_known", preview.is_known
     yield "other_reading", _otherwise(preview)
+    yield "by_cause", _by_cause(preview)
     yield "unknown", iter(left_open(preview))
     yield "notes", iter(settings_sentences(preview))
     yield "cost", {"questions": preview.budget.questions, "states": preview.budget.states}
@@ -50,6 +52,22 @@ def _otherwise(preview: Preview) -> dict[str, object] | None:
         "verdict": other.verdict,
         **{kind: other.effect.count(kind) for kind in KINDS},
         "words": otherwise_sentence(preview),
+    }
+
+
+def _by_cause(preview: Preview) -> dict[str, object] | None:
+    if preview.parts is None:
+        return None
+    return {
+        cause: {
+            "verdict": part.verdict,
+            **{kind: part.effect.count(kind) for kind in KINDS},
+            "words": [
+                {"kind": line.kind, "words": line_words(line)}
+                for line in change_lines(part.openings)
+            ],
+        }
+        for cause, part in zip(("reading", "acls"), preview.parts, strict=True)
     }
 
 

@@ -6,14 +6,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.questions.preview.state import Asked, Change, State
 from aclkit.questions.query.as_of import PAST, STATE, find_moment, note_on_hole, read_timeline
 from aclkit.questions.query.names import read_hosts, read_principals, read_resources
-from aclkit.warehouse.acls_in_force import acls_in_force, level_in_force
+from aclkit.warehouse.acls_in_force import (
+    acls_in_force,
+    level_in_force,
+    semantics_after_glob,
+)
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import (
     AsOf,
@@ -25,9 +28,6 @@ from aclkit.warehouse.published import (
     run_settings,
 )
 from aclkit.warehouse.reader import Tables, open_tables
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +41,7 @@ class Base:
         semantics: how it read them.
         inventory: what it decided about.
         level: the metadata.version in force, where it is known.
+        after_glob: how the next run reads ACLs once the cluster has had a GLOB.
     """
 
     published: Published
@@ -49,6 +50,7 @@ class Base:
     semantics: Semantics
     inventory: Asked
     level: int | None
+    after_glob: Semantics
 
 
 def read_base(warehouse: str | None, cluster: str | None) -> Base:
@@ -204,4 +206,5 @@ def base_of(connection: Tables, published: Published, run: PublishedRun) -> Base
             resources=read_resources(connection, run.cluster_id),
         ),
         level=level_in_force(connection, published, run.cluster_id),
+        after_glob=semantics_after_glob(run),
     )

@@ -61,6 +61,28 @@ def _today(preview: Preview) -> str:
     return f"Accesses of known names: {accesses}, {number_of(where, 'resource')})."
 
 
+def next_reading_sentence(preview: Preview) -> str | None:
+    """Write that a GLOB makes the next run read all ACLs otherwise; None where none does."""
+    then, now = preview.change.readings
+    if preview.parts is None or now.glob_patterns <= then.glob_patterns:
+        return None
+    return (
+        "No released Kafka broker reads a GLOB. The next run of aclkit does, and reads all ACLs "
+        "by KIP-1042 from then on (--semantics auto)."
+    )
+
+
+_CAUSES: Final = ("By the reading alone", "By the ACLs")
+
+
+def part_sentences(preview: Preview, tense: Tense) -> Iterator[str]:
+    """Yield what comes of the reading alone, and what of the ACLs in the second reading."""
+    for cause, part in zip(
+        ("By the reading alone", "By the ACLs"), preview.parts or (), strict=False
+    ):
+        yield f"{cause}: {total_sentence(part, change_lines(part.openings), tense)}"
+
+
 def example_sentence(preview: Preview) -> str | None:
     """Write what decided one access before, and what does after; None where nothing differs."""
     line = preview.example_line
