@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from aclkit.answer.document import Answer, Part, Row, Sentence, Table
@@ -15,8 +15,8 @@ from aclkit.model.phrases import listed, number_of
 from aclkit.model.resource import TYPE_OF_WORD, Resource
 from aclkit.questions.query.access import Access
 from aclkit.questions.query.by_prefix import ByPrefix, Reach
-from aclkit.questions.query.decisions import Decisions
-from aclkit.questions.query.group_rows import ALL_HOSTS, Folded, Line, fold
+from aclkit.questions.query.every_client import but_words, every_client_words
+from aclkit.questions.query.group_rows import Folded, Line, fold
 from aclkit.questions.query.names import near_object
 from aclkit.questions.query.pattern_grants import PatternGrant, together
 from aclkit.questions.query.table_words import AccessRow, access_parts, hosts_words, short_reason
@@ -78,36 +78,6 @@ def _who_parts(
         has_decision=decision is None,
         has_operations=any(row.operations != asked.partition(" ")[0] for row in rows),
         wide=wide,
-    )
-
-
-def every_client_words(answer: Decisions, asked: str) -> str | None:
-    """Write that every client is allowed, and how many known principals are not; None if it is not.
-
-    Args:
-        answer: what is allowed.
-        asked: operation and resource.
-    """
-    usual = next((each.lines for each in answer.groups if ANY_OTHER_PRINCIPAL in each.names), ())
-    if not usual:
-        return None
-    but = _but_words(len(answer.names), sum(len(group.names) for group in answer.groups))
-    is_everywhere = any(_is_everywhere(line, answer.hosts) for line in usual)
-    where = "" if is_everywhere else " from some hosts"
-    return f"Every client can {asked}{where}{but}."
-
-
-def _but_words(names: int, allowed: int) -> str:
-    """Write how many known principals are excepted; one of the names stands for all others."""
-    known, less = number_of(names - 1, "known principal"), names - allowed
-    return f", except {less:,} of {known}" if less else f": {known}, and all that no ACL names"
-
-
-def _is_everywhere(line: Line, hosts: Collection[str]) -> bool:
-    return (
-        line.hosts == ALL_HOSTS
-        or {*line.hosts.split(",")} >= {*hosts}
-        or (ANY_OTHER in line.hosts.split(","))
     )
 
 
@@ -372,7 +342,7 @@ def _prefix_parts(
     extents = {reach.extent(len(answer.known)) for reach in usual}
     if extents & {ALL, SOME}:
         share = "all" if ALL in extents else "some"
-        but = _but_words(len(answer.principals), len(answer.reaches))
+        but = but_words(len(answer.principals), len(answer.reaches))
         yield Sentence(f"Every client can {does} {share} {what} ({today}){but}.")
     else:
         yield Sentence(f"{number} {verb} {what} ({today}).")
