@@ -97,7 +97,9 @@ def test_rows_of_other_clusters_stay_and_stand_before(tmp_path):
     store.replace_columns = lambda *given: written.append(given)
     with read_versions(store, "c", {"log_range": ("log_range", 0)}) as read:
         assert read.rows("SELECT DISTINCT cluster_id FROM log_range") == [("c",)]
-        swapped = "SELECT fact, epoch, to_offset, from_offset, cluster_id FROM log_range LIMIT 1"
+        swapped = (
+            "SELECT follows, fact, epoch, to_offset, from_offset, cluster_id FROM log_range LIMIT 1"
+        )
         read.rewrite("log_range", swapped)
         ((table, batches, cluster_id),) = written
         found = batches.read_all()
