@@ -111,10 +111,15 @@ def decide_scope(
         options: say which engine, and what holds where no ACL applies.
     """
     plan = plan_deciding(options.decide_with, acls=scope.acls, pairs=scope.pairs)
-    engine = engine_of(plan, lambda: output.store.spark)
     with output.ask("acl_history") as read:
         acls = read.arrow(acl_sql(ALIVE_SQL))
-    return decide(scope, acls, store, engine, allow_everyone=options.settings.allow_everyone)
+    allow_everyone = options.settings.allow_everyone
+    if plan.engine != "spark":
+        return decide(scope, acls, store, engine_of(plan), allow_everyone=allow_everyone)
+    from aclkit.pipeline.explain.on_spark import decide_on_spark
+
+    spark = output.store.spark
+    return decide_on_spark(spark, scope, acls, store, allow_everyone=allow_everyone)
 
 
 def write_setting(output: Output, settings: BrokerSettings, run: Run) -> None:

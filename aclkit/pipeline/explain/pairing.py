@@ -109,16 +109,20 @@ class Paired:
     class_set: Numbers
     sets: Sets
 
+    @property
+    def counts(self) -> Numbers:
+        """How many pairs each resource has."""
+        fresh = self.added.owners()[self.added_to < 0]
+        return self.of_kind.counts[self.kind] + np.bincount(fresh, minlength=len(self.resources))
+
     def pairs(self, most: int) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
         """Yield the pairs of ranges of resources: subject, resource and set, sorted by these two.
 
         Args:
             most: about how many a range has at most, at least one resource.
         """
-        size = len(self.resources)
-        fresh = np.bincount(self.added.owners()[self.added_to < 0], minlength=size)
-        every = np.arange(size)
-        for part in ranges_of(self.of_kind.counts[self.kind] + fresh, most):
+        every = np.arange(len(self.resources))
+        for part in ranges_of(self.counts, most):
             yield self._pairs(every[part])
 
     def _pairs(self, which: Numbers) -> tuple[Numbers, Numbers, Numbers]:
@@ -267,6 +271,18 @@ def cut(prepared: Prepared, resources: Matched, most: int, parts: int = 1) -> li
         held += more
         known.add(number)
     return [*slices, (start, len(resources))]
+
+
+def entries_of(p: Prepared, resources: Matched) -> Numbers:
+    """Return how many entries each resource has at most, for a first cut of very many.
+
+    Kinds are told apart by what matches all resources of a slice, so here each is its own.
+    """
+    grants = p.own.of_pattern.counts + p.shared.of_pattern.counts
+    weights, size = grants[resources.pattern], len(resources)
+    return np.bincount(resources.resource, weights=weights, minlength=size).astype(np.int64) + len(
+        p.classes
+    )
 
 
 def _entries(p: Prepared, resources: Matched) -> tuple[Numbers, Numbers, Numbers]:
