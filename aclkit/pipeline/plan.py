@@ -31,6 +31,8 @@ _MOST_ENTRIES: Final = 8_000_000
 _LEAST_ENTRIES: Final = 100_000
 _ENTRIES_OF_A_FILE: Final = 2_000_000
 """Of a slice that Spark writes: about as many pairs are a file of ``explain_pair``."""
+_ROWS_OF_A_TASK: Final = 8_000_000
+"""Of the dense table: some files, written in half a minute."""
 _ENTRIES_OF_A_TASK: Final = 200_000
 """So many are worth a task of their own."""
 _PARTS_OF_A_WORKER: Final = 4
@@ -134,6 +136,16 @@ def cut_for_tasks(entries: Sequence[int], tasks: int) -> list[int]:
             starts.append(block)
         before += more
     return starts
+
+
+def cut_evenly(blocks: int, rows: int, tasks: int) -> list[int]:
+    """Cut blocks into slices of equally many, for so many rows of the dense table; see above.
+
+    >>> cut_evenly(8, 1_000, tasks=2)
+    [0, 4]
+    """
+    size = max(1, min(blocks, max(tasks, rows // _ROWS_OF_A_TASK)))
+    return [block * blocks // size for block in range(size)]
 
 
 def replays_here(asked: DecideWith, *, source_bytes: int | None, known_facts: int) -> bool:

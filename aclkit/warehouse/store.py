@@ -28,7 +28,13 @@ from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.job_run import ALL_RUNS, CURRENT_RUNS, JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.location import Location
-from aclkit.warehouse.new_files import NewFile, holds_only, write_by_spark, write_rows_of_others
+from aclkit.warehouse.new_files import (
+    ROWS_OF_A_FILE,
+    NewFile,
+    holds_only,
+    write_by_spark,
+    write_rows_of_others,
+)
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.shared_folder import require_files_here
 from aclkit.warehouse.storage import newest_version
@@ -376,6 +382,7 @@ class Store:
         commit = self._commit(table)
         writer = rows.write.format("delta").mode(mode)
         writer = writer.options(**options, **commits.properties_of_new(table))
+        writer = writer.option("maxRecordsPerFile", ROWS_OF_A_FILE)
         writer = writer.option("userMetadata", commit.run_id)
         writer = writer.option("txnAppId", commit.application).option("txnVersion", commit.version)
         writer.save(self.place.of_table(table))

@@ -26,10 +26,10 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from aclkit.errors import DataError
-from aclkit.pipeline.explain import rows, tasks
+from aclkit.pipeline.explain import dense, rows, tasks
 from aclkit.pipeline.explain.default_rulesets import default_rulesets, default_rulings
 from aclkit.pipeline.explain.prepared import Resources, prepare
-from aclkit.pipeline.plan import cut_for_tasks, entries_of_task
+from aclkit.pipeline.plan import cut_evenly, cut_for_tasks, entries_of_task
 from aclkit.rules.patterns.columns import with_matched_patterns
 from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.runtime.executors import Executors, executors_of
@@ -69,19 +69,14 @@ def decide_on_spark(
     counts: dict[str, int] = {}
 
     def write(table: str, frame: DataFrame, expected: int | None = None) -> None:
-        counts[table] = store.replace_cluster(table, frame, scope.cluster_id)
-        if expected is not None and counts[table] != expected:
-            raise DataError(
-                f"Spark wrote {counts[table]:,} rows of {table}, but {expected:,} were decided. "
-                "Nothing is published."
-            )
+        counts[table] = _write(store, table, frame, scope.cluster_id, expected)
 
     with step("Deciding"), marked(store.place) as mark:
         prepared = prepare(scope, acls)
         groups = rows.group_rows(prepared).select(TABLES["ruleset_group"].column_names)
         store.replace_columns("ruleset_group", groups, scope.cluster_id)
         counts["ruleset_group"] = len(groups)
-        with Frames.of(spark, scope, prepared, mark) as frames:
+        with Frames.of(spark, scope, prepared, mark, allow_everyone=allow_everyone) as frames:
             pairs, class_pairs, sets = frames.counted()
             write("explain_pair", frames.pairs, pairs)
             write("explain_class_pair", frames.class_pairs, class_pairs)
@@ -91,6 +86,48 @@ def decide_on_spark(
             rulings = default_rulings(allow_everyone=allow_everyone)
             write("explain_ruling", frames.rulings(rulings))
     return counts
+
+
+def write_explain_on_spark(
+    spark: SparkSession,
+    scope: Scope,
+    acls: pa.Table,
+    store: Store,
+    count: int,
+    *,
+    allow_everyone: bool,
+) -> None:
+    """Write the dense table of a cluster by Spark, resource by resource.
+
+    Args:
+        spark: the session.
+        scope: what is asked about.
+        acls: those in force.
+        store: where the table goes.
+        count: how many rows it must have.
+        allow_everyone: the decision for resources to which no ACL applies.
+
+    Raises:
+        DataError: Spark committed another number of rows.
+        SurroundingsError: the workers do not write into the driver's folder.
+    """
+    with marked(store.place) as mark:
+        prepared, everyone = prepare(scope, acls), allow_everyone
+        with Frames.of(spark, scope, prepared, mark, allow_everyone=everyone, rows=count) as frames:
+            _write(store, "explain", frames.explain, scope.cluster_id, count)
+
+
+def _write(
+    store: Store, table: str, frame: DataFrame, cluster_id: str, expected: int | None
+) -> int:
+    """Let Spark write a table; return how many rows, which must be as many as expected."""
+    written = store.replace_cluster(table, frame, cluster_id)
+    if expected is not None and written != expected:
+        raise DataError(
+            f"Spark wrote {written:,} rows of {table}, but {expected:,} were decided. Nothing is "
+            "published."
+        )
+    return written
 
 
 @dataclass(slots=True)
@@ -115,13 +152,34 @@ class Frames:
     _kept: list[DataFrame] = field(default_factory=list, init=False)
 
     @classmethod
-    def of(cls, spark: SparkSession, scope: Scope, prepared: Prepared, mark: Mark | None) -> Frames:
-        """Match the names of a scope, and cut them into slices by what matches them."""
+    def of(
+        cls,
+        spark: SparkSession,
+        scope: Scope,
+        prepared: Prepared,
+        mark: Mark | None,
+        *,
+        allow_everyone: bool,
+        rows: int | None = None,
+    ) -> Frames:
+        """Match the names of a scope, and cut them into slices.
+
+        Args:
+            spark: the session.
+            scope: what is asked about.
+            prepared: what the slices share.
+            mark: of the folder into which the tasks must write.
+            allow_everyone: the decision for resources to which no ACL applies.
+            rows: of the dense table, where this is for it: its slices have equally many names,
+                others about equally many entries.
+        """
         executors = executors_of(spark)
         light = replace(prepared, index=PatternIndex.build([], scope.semantics))
-        of_tasks = tasks.Shared(light, entries_of_task(executors.bytes_of_task))
+        is_super = np.array([name in scope.super_users for name in scope.principal_names], bool)
+        entries = entries_of_task(executors.bytes_of_task)
+        of_tasks = tasks.Shared(light, entries, is_super, allow_everyone)
         frames = cls(spark, prepared, mark, share(spark, of_tasks))
-        frames.slices = frames._keep(frames._cut(Resources.of(scope), executors))
+        frames.slices = frames._keep(frames._cut(Resources.of(scope), executors, rows))
         met = frames._mapped(frames.slices, tasks.sets, tasks.SETS)
         frames.sets = frames._keep(met.dropDuplicates(["ruleset_id"]))
         return frames
@@ -151,6 +209,19 @@ class Frames:
         return self._mapped(self.slices, tasks.pairs, arrow_schema("explain_pair"))
 
     @property
+    def explain(self) -> DataFrame:
+        """The rows of ``explain``: each principal and each cell of a ruleset multiplied out."""
+        found = self._mapped(self.slices, dense.cells, dense.CELLS)
+        of_principals = found.select(
+            "resource_type", "resource_name", F.explode("principals").alias("p"), "cells"
+        )
+        of_cells = of_principals.select(
+            "resource_type", "resource_name", "p.*", F.explode("cells").alias("cell")
+        )
+        cluster = F.lit(self.prepared.cluster_id).alias("cluster_id")
+        return of_cells.select(cluster, "*", "cell.*").select(*TABLES["explain"].column_names)
+
+    @property
     def class_pairs(self) -> DataFrame:
         """The rows of ``explain_class_pair``."""
         return self._mapped(self.slices, tasks.class_pairs, arrow_schema("explain_class_pair"))
@@ -170,16 +241,19 @@ class Frames:
         whole = [(self.prepared.cluster_id, *row) for row in defaults]
         return found.unionByName(local_frame(self.spark, whole, TABLES[table].ddl))
 
-    def _cut(self, resources: Resources, executors: Executors) -> DataFrame:
-        """Match names and put them into slices of about equally many entries."""
+    def _cut(self, resources: Resources, executors: Executors, rows: int | None) -> DataFrame:
+        """Match names and put them into slices."""
         met_last, places = resources.met_last.tolist(), range(len(resources))
         kinds, texts = zip(*resources.keys, strict=True) if len(resources) else ((), ())
         names = [*zip(places, kinds, texts, met_last, strict=True)]
         matched = with_matched_patterns(local_frame(self.spark, names, _NAMES), self.prepared.index)
-        matched = self._keep(matched)
         size = -(-len(resources) // _BLOCKS) or 1
-        weighed = self._mapped(matched, partial(tasks.weigh, size), tasks.ENTRIES).toArrow()
-        starts = cut_for_tasks(_by_block(weighed), executors.tasks)
+        if rows is None:
+            matched = self._keep(matched)
+            weighed = self._mapped(matched, partial(tasks.weigh, size), tasks.ENTRIES).toArrow()
+            starts = cut_for_tasks(_by_block(weighed), executors.tasks)
+        else:
+            starts = cut_evenly(-(-len(resources) // size), rows, executors.tasks)
         bounds = F.array(*(F.lit(start * size) for start in starts))
         at = F.size(F.filter(bounds, lambda start: start <= F.col("place"))) - 1
         return matched.repartitionById(len(starts), at).sortWithinPartitions("place")

@@ -123,9 +123,10 @@ class Paired:
         """
         every = np.arange(len(self.resources))
         for part in ranges_of(self.counts, most):
-            yield self._pairs(every[part])
+            yield self.pairs_of(every[part])
 
-    def _pairs(self, which: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    def pairs_of(self, which: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the pairs of resources next to each other: subject, resource and set."""
         kind = self.kind[which]
         row, at = self.of_kind.elements(kind)
         sets = self.set[at]

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from aclkit.pipeline.explain import rows
-from aclkit.pipeline.explain.arrays import Lists, Numbers
+from aclkit.pipeline.explain.arrays import Flags, Lists, Numbers
 from aclkit.pipeline.explain.pairing import NO_SET, Paired, Sets, cut, entries_of, pair_up
 from aclkit.pipeline.explain.prepared import Matched, Prepared, Resources
 from aclkit.pipeline.explain.rulings import LOOKS, Ruler
@@ -53,10 +53,14 @@ class Shared:
     Attributes:
         prepared: what the slices share; without the index, which travels with its UDF.
         entries: so many entries of a slice a worker holds at most.
+        is_super: of each principal whether it is a super user.
+        allow_everyone: the decision for resources to which no ACL applies.
     """
 
     prepared: Prepared
     entries: int
+    is_super: Flags
+    allow_everyone: bool
 
 
 def weigh(block_size: int, shared: Shared, batches: Batches) -> Iterator[pa.Table]:
@@ -71,19 +75,19 @@ def weigh(block_size: int, shared: Shared, batches: Batches) -> Iterator[pa.Tabl
 
 def pairs(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
     """Yield the rows of ``explain_pair`` of a slice."""
-    for paired, ids in _slices(shared, batches):
-        yield from rows.pair_rows(shared.prepared, paired, ids)
+    for paired in slices(shared, batches):
+        yield from rows.pair_rows(shared.prepared, paired, _ids(shared, paired))
 
 
 def class_pairs(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
     """Yield the rows of ``explain_class_pair`` of a slice."""
-    for paired, ids in _slices(shared, batches):
-        yield rows.class_pair_rows(shared.prepared, paired, ids)
+    for paired in slices(shared, batches):
+        yield rows.class_pair_rows(shared.prepared, paired, _ids(shared, paired))
 
 
 def sets(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
     """Yield the sets of a slice in numbers, and how many pairs it has."""
-    for paired, ids in _slices(shared, batches):
+    for paired in slices(shared, batches):
         found, every = paired.sets, np.arange(len(paired.sets))
         holds = np.flatnonzero(found.of_class != NO_SET)
         counts = np.zeros(len(found), np.int64)
@@ -91,7 +95,7 @@ def sets(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
         own = found.own.elements(every)[1]
         of_class = found.shared.elements(found.of_class[holds])[1]
         columns = [
-            ids,
+            _ids(shared, paired),
             _ints(found.resource_type),
             _ints(found.met_last),
             _lists(found.own.counts, found.own_group[own]),
@@ -128,14 +132,17 @@ def rulings(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
             yield rows.ruling_rows(shared.prepared, types, of_part, ruler.rule(part))
 
 
-def _slices(shared: Shared, batches: Batches) -> Iterator[tuple[Paired, pa.Array]]:
-    """Pair the resources of a partition; yield what fits into memory with the ids of its sets."""
+def slices(shared: Shared, batches: Batches) -> Iterator[Paired]:
+    """Pair the resources of a partition, as many at once as fit into memory."""
     matched = _matched([*filter(len, batches)])
     for start, end in cut(shared.prepared, matched, shared.entries) if len(matched) else ():
-        paired = pair_up(shared.prepared, matched.part(start, end))
-        every = np.arange(len(paired.sets))
-        of_sets = rows.set_rows(shared.prepared, paired.sets, every)
-        yield paired, of_sets["ruleset_id"].combine_chunks()
+        yield pair_up(shared.prepared, matched.part(start, end))
+
+
+def _ids(shared: Shared, paired: Paired) -> pa.Array:
+    """Return the ids of the sets of a slice."""
+    of_sets = rows.set_rows(shared.prepared, paired.sets, np.arange(len(paired.sets)))
+    return of_sets["ruleset_id"].combine_chunks()
 
 
 def _matched(batches: list[pa.RecordBatch]) -> Matched:

@@ -26,7 +26,6 @@ from aclkit.pipeline.explain.engines import (
 from aclkit.pipeline.explain.prepared import Resources, prepare
 from aclkit.pipeline.plan import Plan
 from aclkit.runtime import shared_work
-from aclkit.warehouse.damage import is_of_spark
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import read_files
