@@ -29,8 +29,12 @@ _BYTES_OF_ACL: Final = 1_000
 """What an ACL takes while all are ranked and grouped; afterwards it is a third of that."""
 _MOST_ENTRIES: Final = 8_000_000
 _LEAST_ENTRIES: Final = 100_000
-_PARTS_OF_SPARK: Final = 32
-"""How many workers a cluster has is not known beforehand."""
+_ENTRIES_OF_A_FILE: Final = 2_000_000
+"""Of a slice that Spark writes: about as many pairs are a file of ``explain_pair``."""
+_ROWS_OF_A_TASK: Final = 8_000_000
+"""Of the dense table: some files, written in half a minute."""
+_ENTRIES_OF_A_TASK: Final = 200_000
+"""So many are worth a task of their own."""
 _PARTS_OF_A_WORKER: Final = 4
 _BYTES_REPLAYED_HERE: Final = 24 << 20
 """Of the files to read: even where all of them are ACLs, 400,000, one core reads them in half a
@@ -94,10 +98,54 @@ def plan_deciding(
     by_memory = left // (workers * _BYTES_OF_ENTRY)
     entries = max(_LEAST_ENTRIES, min(_MOST_ENTRIES, by_memory))
     if asked == "spark" or is_submitted:
-        return Plan("spark", processors, entries, _PARTS_OF_SPARK)
+        return Plan("spark")
     if workers > 1:
         return Plan("processes", workers, entries, workers * _PARTS_OF_A_WORKER)
     return Plan("here", 1, entries)
+
+
+def entries_of_task(bytes_of_task: int) -> int:
+    """Return how many entries a task of Spark holds at most, by what its Python may take.
+
+    >>> entries_of_task(400 << 20)
+    1048576
+    """
+    by_memory = bytes_of_task // 2 // _BYTES_OF_ENTRY
+    return max(_LEAST_ENTRIES, min(_MOST_ENTRIES, by_memory))
+
+
+def cut_for_tasks(entries: Sequence[int], tasks: int) -> list[int]:
+    """Cut blocks of names into slices of about equally many entries; return where each begins.
+
+    There are as many as make files of the size that questions like to read, but where it pays as
+    many as tasks are done at once.
+
+    Args:
+        entries: of each block.
+        tasks: so many are done at once.
+
+    >>> cut_for_tasks([100_000] * 8, tasks=4)
+    [0, 2, 4, 6]
+    """
+    total = sum(entries)
+    size = max(-(-total // _ENTRIES_OF_A_FILE), min(tasks, total // _ENTRIES_OF_A_TASK), 1)
+    starts, before = [0], 0
+    for block, more in enumerate(entries):
+        # A block lies in the slice in which its middle does.
+        if (before + more // 2) * size // max(1, total) >= len(starts) and block:
+            starts.append(block)
+        before += more
+    return starts
+
+
+def cut_evenly(blocks: int, rows: int, tasks: int) -> list[int]:
+    """Cut blocks into slices of equally many, for so many rows of the dense table; see above.
+
+    >>> cut_evenly(8, 1_000, tasks=2)
+    [0, 4]
+    """
+    size = max(1, min(blocks, max(tasks, rows // _ROWS_OF_A_TASK)))
+    return [block * blocks // size for block in range(size)]
 
 
 def replays_here(asked: DecideWith, *, source_bytes: int | None, known_facts: int) -> bool:

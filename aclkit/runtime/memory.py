@@ -30,9 +30,26 @@ def heap_size(env: Mapping[str, str]) -> int:
         UsageError: ``ACLKIT_DRIVER_MEMORY`` is no size.
     """
     text = env.get("ACLKIT_DRIVER_MEMORY") or DEFAULT_HEAP
-    found = _SIZE.fullmatch(text.strip().lower())
+    try:
+        return bytes_of(text)
+    except ValueError as error:
+        raise UsageError(
+            f"Invalid ACLKIT_DRIVER_MEMORY {text!r}: expected a size such as 4g"
+        ) from error
+
+
+def bytes_of(size: str) -> int:
+    """Return the bytes of a size as Spark's settings write it.
+
+    Raises:
+        ValueError: it is no size.
+
+    >>> bytes_of("512m"), bytes_of("1g")
+    (536870912, 1073741824)
+    """
+    found = _SIZE.fullmatch(size.strip().lower())
     if found is None:
-        raise UsageError(f"Invalid ACLKIT_DRIVER_MEMORY {text!r}: expected a size such as 4g")
+        raise ValueError(size)
     return int(found[1]) * _UNITS[found[2]]
 
 

@@ -66,10 +66,22 @@ def in_tasks(
     spark: SparkSession, work: _Work, do: Callable[[_Work, _Unit], _Done]
 ) -> Callable[[Sequence[_Unit]], Iterator[_Done]]:
     """Return what does units in Spark's tasks, see ``in_processes``."""
+    return partial(_do_all_in_tasks, spark, do, share(spark, work))
+
+
+def share(spark: SparkSession, value: object) -> str:
+    """Hand a value to the tasks of a session; return the name by which they know it."""
     # It stays until this process ends: Spark gives it to executors that start later too.
-    path = _save(work)
+    path = _save(value)
     spark.sparkContext.addFile(str(path))
-    return partial(_do_all_in_tasks, spark, do, path.name)
+    return path.name
+
+
+def shared(name: str) -> Any:  # noqa: ANN401 -- whatever was shared
+    """Return, in a task, the value of a name; a worker maps it into memory once."""
+    from pyspark import SparkFiles
+
+    return _loaded(SparkFiles.get(name))
 
 
 def _do_all_in_tasks(
@@ -88,11 +100,10 @@ def _do_in_task(
     do: Callable[[_Work, _Unit], _Done], name: str, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
-    from pyspark import SparkFiles
 
     for batch in batches:
         units = (pickle.loads(unit) for unit in batch.column("content").to_pylist())  # noqa: S301 -- the driver's own
-        done = [pickle.dumps(_do(do, SparkFiles.get(name), unit)) for unit in units]
+        done = [pickle.dumps(do(shared(name), unit)) for unit in units]
         yield pa.RecordBatch.from_arrays(
             [batch.column("place"), pa.array(done, pa.binary())], ["place", "content"]
         )

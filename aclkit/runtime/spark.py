@@ -47,6 +47,8 @@ _SQL: Final = {
     "spark.sql.ansi.enabled": "true",
     # INT96, the default, has no unit and no zone for engines other than Spark.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # As many rows as a row group of this process has: questions read those alone that they need.
+    "parquet.block.row.count.limit": "50000",
     # Every Delta reader must open the tables.
     "spark.databricks.delta.properties.defaults.enableDeletionVectors": "false",
     "spark.databricks.delta.properties.defaults.columnMapping.mode": "none",

@@ -105,6 +105,7 @@ def write_by_spark(place: Location, table: str, rows: DataFrame) -> list[NewFile
     folder = uuid.uuid4().hex
     staging = f"{place.of_table(table)}/{folder}"
     writer = rows.write.format("delta").mode("error").options(**properties_of_new(table))
+    writer = writer.option("maxRecordsPerFile", ROWS_OF_A_FILE)
     writer.save(staging)
     log = place.files.read(f"{table}/{folder}/{LOG}/{0:0{DIGITS}}.json")
     context: Any = rows.sparkSession.sparkContext  # whose JVM's names no type knows

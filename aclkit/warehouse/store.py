@@ -28,8 +28,15 @@ from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.job_run import ALL_RUNS, CURRENT_RUNS, JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.location import Location
-from aclkit.warehouse.new_files import NewFile, holds_only, write_by_spark, write_rows_of_others
+from aclkit.warehouse.new_files import (
+    ROWS_OF_A_FILE,
+    NewFile,
+    holds_only,
+    write_by_spark,
+    write_rows_of_others,
+)
 from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.shared_folder import require_files_here
 from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.table_files import (
     Extent,
@@ -155,18 +162,22 @@ class Store:
         """Put rows that the driver holds in the place of all rows of one cluster, or of all."""
         self.replace_columns(table, arrow_table(rows, arrow_schema(table)), cluster_id)
 
-    def replace_cluster(self, table: str, rows: DataFrame, cluster_id: str | None) -> None:
+    def replace_cluster(self, table: str, rows: DataFrame, cluster_id: str | None) -> int:
         """Put rows in the place of all rows of one cluster, or of all for None, in one commit.
 
         ``cluster_id`` has been checked by ``parse_cluster_id`` and holds no quote.
+
+        Returns:
+            how many rows Spark has written.
         """
         rows = _of_contract(table, rows)
         if self.place.is_remote:
-            self.replace_with_files(table, write_by_spark(self.place, table, rows), cluster_id)
-        else:
-            only = self._only_of(cluster_id)
-            whose = {} if only is None else {"replaceWhere": _whose(only)}
-            self._write_here(table, rows, "overwrite", **whose)
+            files = write_by_spark(self.place, table, rows)
+            self.replace_with_files(table, files, cluster_id)
+            return sum(file.rows for file in files)
+        only = self._only_of(cluster_id)
+        whose = {} if only is None else {"replaceWhere": _whose(only)}
+        return self._write_here(table, rows, "overwrite", **whose)
 
     def replace_columns(
         self, table: str, rows: pa.Table | pa.RecordBatchReader, cluster_id: str | None
@@ -362,15 +373,21 @@ class Store:
         rows: DataFrame,
         mode: Literal["append", "overwrite"],
         **options: str,
-    ) -> None:
-        """Write rows in a commit of Spark's own."""
+    ) -> int:
+        """Write rows in a commit of Spark's own, and return how many it wrote.
+
+        Raises:
+            SurroundingsError: a file of the commit is not here: the workers have another disk.
+        """
         commit = self._commit(table)
         writer = rows.write.format("delta").mode(mode)
         writer = writer.options(**options, **commits.properties_of_new(table))
+        writer = writer.option("maxRecordsPerFile", ROWS_OF_A_FILE)
         writer = writer.option("userMetadata", commit.run_id)
         writer = writer.option("txnAppId", commit.application).option("txnVersion", commit.version)
         writer.save(self.place.of_table(table))
         self.note_write(table)
+        return require_files_here(self.place, table, self.versions[table])
 
     def _commit(self, table: str) -> commits.Commit:
         """Return the metadata of the next commit to a table; its disk must have room for one.

@@ -23,7 +23,7 @@ from aclkit.pipeline.explain.default_rulesets import default_rulesets, default_r
 from aclkit.pipeline.explain.engines import Engine, Unit
 from aclkit.pipeline.explain.pairing import Paired, Slice, cut, pair_up
 from aclkit.pipeline.explain.prepared import Matched, Prepared, Resources, prepare
-from aclkit.pipeline.explain.rulings import Ruler
+from aclkit.pipeline.explain.rulings import LOOKS, Ruler
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.fail_points import fail_point
@@ -34,8 +34,6 @@ from aclkit.warehouse.new_files import NewFile, write_files
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
 
-_LOOKS: Final = 1_000_000
-"""Of so many rows at once rulings are found: some hundred megabytes."""
 _SETS: Final = 100_000
 """Of so many sets at once the content is looked up."""
 _SETS_OF_A_UNIT: Final = 400_000
@@ -109,7 +107,7 @@ class Work:
 
     def _rulings(self, paired: Paired, ids: pa.Array, which: Numbers) -> Iterator[pa.Table]:
         ruler = Ruler.of(self.prepared, paired.sets)
-        for part in ruler.parts(which, _LOOKS):
+        for part in ruler.parts(which, LOOKS):
             of_part, types = ids.take(pa.array(part)), paired.sets.resource_type[part]
             yield rows.ruling_rows(self.prepared, types, of_part, ruler.rule(part))
 

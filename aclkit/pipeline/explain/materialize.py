@@ -23,7 +23,7 @@ from aclkit.pipeline.explain.engines import engine_of
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.survey import Inventory
-from aclkit.pipeline.plan import plan_deciding
+from aclkit.pipeline.plan import Plan, plan_deciding
 from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import ALIVE_SQL, acl_sql
 from aclkit.warehouse.column_types import arrow_schema
@@ -77,7 +77,7 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     is_dense = options.dense == "always" or (
         options.dense == "auto" and rows + _rows_of_others(run) <= DENSE_LIMIT
     )
-    _write_dense(output, rows if is_dense else None)
+    _write_dense(output, scope, options, rows if is_dense else None)
     with (
         step("Checking completeness"),
         output.ask(*READ_BACK, *_DENSE[not is_dense :]) as written,
@@ -110,11 +110,23 @@ def decide_scope(
         store: where the tables go: the run's, or others.
         options: say which engine, and what holds where no ACL applies.
     """
-    plan = plan_deciding(options.decide_with, acls=scope.acls, pairs=scope.pairs)
-    engine = engine_of(plan, lambda: output.store.spark)
+    plan, acls = _plan(scope, options), _acls(output)
+    allow_everyone = options.settings.allow_everyone
+    if plan.engine != "spark":
+        return decide(scope, acls, store, engine_of(plan), allow_everyone=allow_everyone)
+    from aclkit.pipeline.explain.on_spark import decide_on_spark
+
+    spark = output.store.spark
+    return decide_on_spark(spark, scope, acls, store, allow_everyone=allow_everyone)
+
+
+def _plan(scope: Scope, options: MaterializeOptions) -> Plan:
+    return plan_deciding(options.decide_with, acls=scope.acls, pairs=scope.pairs)
+
+
+def _acls(output: Output) -> pa.Table:
     with output.ask("acl_history") as read:
-        acls = read.arrow(acl_sql(ALIVE_SQL))
-    return decide(scope, acls, store, engine, allow_everyone=options.settings.allow_everyone)
+        return read.arrow(acl_sql(ALIVE_SQL))
 
 
 def write_setting(output: Output, settings: BrokerSettings, run: Run) -> None:
@@ -129,15 +141,31 @@ def write_setting(output: Output, settings: BrokerSettings, run: Run) -> None:
         output.store.append_rows("setting", [row])
 
 
-def _write_dense(output: Output, rows: int | None) -> None:
+def _write_dense(
+    output: Output, scope: Scope, options: MaterializeOptions, rows: int | None
+) -> None:
     """Write the table ``explain``, the view of that name multiplied out; drop it for None.
 
     Where the table was not there its rows are those of all clusters, for it takes the place of a
-    view that holds them all.
+    view that holds them all; Spark writes those of this cluster alone.
     """
     store = output.store
     if rows is None:
         store.drop("explain")
+        return
+    is_alone = {run.cluster_id for run in store.runs} <= {output.cluster_id}
+    if _plan(scope, options).engine == "spark" and (is_alone or store.has("explain")):
+        from aclkit.pipeline.explain.on_spark import write_explain_on_spark
+
+        with step(f"Writing {rows:,} decisions"):
+            write_explain_on_spark(
+                store.spark,
+                scope,
+                _acls(output),
+                store,
+                rows,
+                allow_everyone=options.settings.allow_everyone,
+            )
         return
     whose = output.cluster_id if store.has("explain") else None
     with (

@@ -109,19 +109,24 @@ class Paired:
     class_set: Numbers
     sets: Sets
 
+    @property
+    def counts(self) -> Numbers:
+        """How many pairs each resource has."""
+        fresh = self.added.owners()[self.added_to < 0]
+        return self.of_kind.counts[self.kind] + np.bincount(fresh, minlength=len(self.resources))
+
     def pairs(self, most: int) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
         """Yield the pairs of ranges of resources: subject, resource and set, sorted by these two.
 
         Args:
             most: about how many a range has at most, at least one resource.
         """
-        size = len(self.resources)
-        fresh = np.bincount(self.added.owners()[self.added_to < 0], minlength=size)
-        every = np.arange(size)
-        for part in ranges_of(self.of_kind.counts[self.kind] + fresh, most):
-            yield self._pairs(every[part])
+        every = np.arange(len(self.resources))
+        for part in ranges_of(self.counts, most):
+            yield self.pairs_of(every[part])
 
-    def _pairs(self, which: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    def pairs_of(self, which: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the pairs of resources next to each other: subject, resource and set."""
         kind = self.kind[which]
         row, at = self.of_kind.elements(kind)
         sets = self.set[at]
@@ -267,6 +272,18 @@ def cut(prepared: Prepared, resources: Matched, most: int, parts: int = 1) -> li
         held += more
         known.add(number)
     return [*slices, (start, len(resources))]
+
+
+def entries_of(p: Prepared, resources: Matched) -> Numbers:
+    """Return how many entries each resource has at most, for a first cut of very many.
+
+    Kinds are told apart by what matches all resources of a slice, so here each is its own.
+    """
+    grants = p.own.of_pattern.counts + p.shared.of_pattern.counts
+    weights, size = grants[resources.pattern], len(resources)
+    return np.bincount(resources.resource, weights=weights, minlength=size).astype(np.int64) + len(
+        p.classes
+    )
 
 
 def _entries(p: Prepared, resources: Matched) -> tuple[Numbers, Numbers, Numbers]:

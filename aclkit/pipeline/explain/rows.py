@@ -123,19 +123,23 @@ def ruling_rows(p: Prepared, resource_type: Numbers, ids: pa.Array, rulings: Rul
         rulings: of the sets.
     """
     hosts = _texts([ANY_OTHER, *p.hosts])
-    operation = _OPERATION_OF[resource_type[rulings.set], rulings.operation]
     decides = rulings.acl != NO_ACL
     return pa.table(
         {
             "cluster_id": _same(p.cluster_id, len(rulings.set)),
             "ruleset_id": _few(ids, rulings.set),
             "host": _few(hosts, rulings.host + 1),
-            "operation": _few(_texts(_OPERATIONS), operation),
+            "operation": operation_names(resource_type[rulings.set], rulings.operation),
             "decision": _few(pa.array([DENIED, ALLOWED]), rulings.is_allowed.astype(np.int64)),
             "rule": _few(pa.array([DEFAULT_DENY, MATCHING_ACL]), decides.astype(np.int64)),
             "deciding_acl_id": p.acl_ids.take(pa.array(rulings.acl, mask=~decides)),
         }
     )
+
+
+def operation_names(resource_type: Numbers, operation: Numbers) -> pa.Array:
+    """Return the names of operations, each a place among those of its resource type."""
+    return _few(_texts(_OPERATIONS), _OPERATION_OF[resource_type, operation])
 
 
 def _names(paired: Paired) -> pa.Array:

@@ -25,6 +25,8 @@ from aclkit.pipeline.explain.pairing import NO_SET, Sets
 from aclkit.pipeline.explain.prepared import AMONG_ALL, NEVER, Prepared
 from aclkit.pipeline.explain.ranked_acls import BITS_OF_ACL, OPERATIONS, TYPES
 
+LOOKS: Final = 1_000_000
+"""Of so many rows at once rulings are found: some hundred megabytes."""
 ANY_HOST: Final = -1
 """The place of ``<any-other>`` among the hosts."""
 NO_ACL: Final = -1

@@ -1,4 +1,4 @@
-"""Engines: units done in this process, in processes or in tasks of Spark, all with one result."""
+"""Engines: units done in this process or in processes, both with one result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.pipeline.explain.deciding import decide
 from aclkit.pipeline.explain.engines import (
     InProcesses,
-    InSpark,
     InThisProcess,
     Unit,
     engine_of,
@@ -27,7 +26,6 @@ from aclkit.pipeline.explain.engines import (
 from aclkit.pipeline.explain.prepared import Resources, prepare
 from aclkit.pipeline.plan import Plan
 from aclkit.runtime import shared_work
-from aclkit.warehouse.damage import is_of_spark
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import read_files
@@ -213,73 +211,3 @@ def wait_until(is_so):
     while not is_so():
         assert time.monotonic() < end
         time.sleep(0.01)
-
-
-# -- in Spark's tasks -----------------------------------------------------------------------------
-
-
-def in_spark(spark):
-    return InSpark(Plan("spark", 2, 40), spark)
-
-
-def test_a_plan_that_names_spark_starts_it(spark):
-    plan = Plan("spark")
-    assert engine_of(plan, lambda: spark) == InSpark(plan, spark)
-
-
-def test_tasks_do_units_and_give_back_what_they_return_in_the_order_of_the_units(spark):
-    with in_spark(spark).start(SUMS) as do:
-        done = [*do(UNITS)]
-    assert [each[:2] for each in done] == RESULTS
-    assert os.getpid() not in {each[2] for each in done}
-
-
-@pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])
-def test_tasks_write_the_same_tables_as_this_process(spark, tmp_path, semantics):
-    here = tables_by(InThisProcess(Plan()), tmp_path / "here", semantics=semantics)
-    assert tables_by(in_spark(spark), tmp_path / "tasks", semantics=semantics) == here
-
-
-def test_tasks_find_the_patterns_of_each_name_by_the_broadcast_index(spark):
-    scope, acls = scope_and_acls()
-    keys, index = Resources.of(scope).keys, prepare(scope, acl_table(acls)).index
-    engine = in_spark(spark)
-    assert [*engine.match(index, keys)] == [index.matches(*key) for key in keys]
-    plan = engine.matched(index, keys)._jdf.queryExecution().executedPlan().toString()
-    assert "ArrowEvalPython" in plan
-
-
-def test_without_resources_no_task_finds_any_pattern(spark):
-    scope, acls = scope_and_acls()
-    index = prepare(scope, acl_table(acls)).index
-    assert [*in_spark(spark).match(index, [])] == []
-
-
-def test_two_decisions_of_one_session_share_nothing(spark, tmp_path):
-    for seed in (1, 2):
-        here = tables_by(InThisProcess(Plan()), tmp_path / f"here-{seed}", seed)
-        assert tables_by(in_spark(spark), tmp_path / f"tasks-{seed}", seed) == here
-
-
-def test_what_tasks_share_stays_one_file_that_executors_can_still_ask_for(spark, temporary):
-    with in_spark(spark).start(SUMS) as do:
-        (file,) = temporary.iterdir()
-        [*do(UNITS)]
-    assert [*temporary.iterdir()] == [file]
-
-
-def test_a_decision_that_was_given_up_leaves_a_session_that_does_other_work(spark):
-    with suppress(KeyboardInterrupt), in_spark(spark).start(SUMS):
-        raise KeyboardInterrupt
-    assert spark.range(3).repartition(2).count() == 3
-
-
-@pytest.mark.parametrize(
-    ("work", "words"),
-    [(Refused(), "SurroundingsError: The disk is full at unit 0."), (Killed(), "crashed")],
-    ids=["refused", "killed"],
-)
-def test_what_fails_in_a_task_is_an_error_of_spark_which_commands_explain(spark, work, words):
-    with pytest.raises(Exception, match=words) as failed, in_spark(spark).start(work) as do:
-        [*do(UNITS[:1])]
-    assert is_of_spark(failed.value)

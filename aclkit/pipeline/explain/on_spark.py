@@ -1,0 +1,284 @@
+"""The ACLs in force → every pair and every ruling of a cluster, as DataFrames that Spark writes.
+
+.. code-block:: text
+
+    names → broadcast trie UDF → exchange into slices ─┬→ mapInArrow → explain_pair
+                                                       ├→ mapInArrow → explain_class_pair
+                                                       └→ mapInArrow → sets of groups
+    sets → exchange by ruleset id, one of each ────────┬→ mapInArrow → ruleset
+                                                       └→ mapInArrow → explain_ruling
+
+ACLs and names pass the driver once, as columns; of what grows with pairs, sets and rulings it sees
+counts alone. Tasks do what this process would (``tasks``). The resources are paired once for each
+table: that costs less than keeping all pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from aclkit.errors import DataError
+from aclkit.pipeline.explain import dense, rows, tasks
+from aclkit.pipeline.explain.default_rulesets import default_rulesets, default_rulings
+from aclkit.pipeline.explain.prepared import Resources, prepare
+from aclkit.pipeline.plan import cut_evenly, cut_for_tasks, entries_of_task
+from aclkit.rules.patterns.columns import with_matched_patterns
+from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.runtime.executors import Executors, executors_of
+from aclkit.runtime.fail_points import fail_point
+from aclkit.runtime.frame import local_frame
+from aclkit.runtime.progress import step
+from aclkit.runtime.shared_work import share, shared
+from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.shared_folder import Mark, marked
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from aclkit.pipeline.explain.prepared import Prepared
+    from aclkit.pipeline.explain.scope import Scope
+    from aclkit.warehouse.store import Store
+
+_NAMES: Final = "place INT, resource_type STRING, resource_name STRING, met_last INT"
+_IS_SLICE: Final = "type_no IS NULL"
+"""Of the rows of ``tasks.SETS``: the counts of a slice."""
+_BLOCKS: Final = 1_024
+"""Ranges of names whose entries are counted before slices are cut: what the driver sees of them."""
+_ROWS_OF_A_BATCH: Final = 100_000
+
+
+def decide_on_spark(
+    spark: SparkSession, scope: Scope, acls: pa.Table, store: Store, *, allow_everyone: bool
+) -> dict[str, int]:
+    """Pair and decide everything again, in Spark's tasks; see ``deciding.decide``.
+
+    Raises:
+        DataError: there are more ACLs than can be distinguished; or Spark committed another number
+            of rows than was decided.
+        SurroundingsError: the workers do not write into the driver's folder.
+    """
+    counts: dict[str, int] = {}
+
+    def write(table: str, frame: DataFrame, expected: int | None = None) -> None:
+        counts[table] = _write(store, table, frame, scope.cluster_id, expected)
+
+    with step("Deciding"), marked(store.place) as mark:
+        prepared = prepare(scope, acls)
+        groups = rows.group_rows(prepared).select(TABLES["ruleset_group"].column_names)
+        store.replace_columns("ruleset_group", groups, scope.cluster_id)
+        counts["ruleset_group"] = len(groups)
+        with Frames.of(spark, scope, prepared, mark, allow_everyone=allow_everyone) as frames:
+            pairs, class_pairs, sets = frames.counted()
+            write("explain_pair", frames.pairs, pairs)
+            write("explain_class_pair", frames.class_pairs, class_pairs)
+            rulesets = [*default_rulesets()]
+            write("ruleset", frames.rulesets(rulesets), sets + len(rulesets))
+            fail_point("between-pairs-and-rulings")
+            rulings = default_rulings(allow_everyone=allow_everyone)
+            write("explain_ruling", frames.rulings(rulings))
+    return counts
+
+
+def write_explain_on_spark(
+    spark: SparkSession,
+    scope: Scope,
+    acls: pa.Table,
+    store: Store,
+    count: int,
+    *,
+    allow_everyone: bool,
+) -> None:
+    """Write the dense table of a cluster by Spark, resource by resource.
+
+    Args:
+        spark: the session.
+        scope: what is asked about.
+        acls: those in force.
+        store: where the table goes.
+        count: how many rows it must have.
+        allow_everyone: the decision for resources to which no ACL applies.
+
+    Raises:
+        DataError: Spark committed another number of rows.
+        SurroundingsError: the workers do not write into the driver's folder.
+    """
+    with marked(store.place) as mark:
+        prepared, everyone = prepare(scope, acls), allow_everyone
+        with Frames.of(spark, scope, prepared, mark, allow_everyone=everyone, rows=count) as frames:
+            _write(store, "explain", frames.explain, scope.cluster_id, count)
+
+
+def _write(
+    store: Store, table: str, frame: DataFrame, cluster_id: str, expected: int | None
+) -> int:
+    """Let Spark write a table; return how many rows, which must be as many as expected."""
+    written = store.replace_cluster(table, frame, cluster_id)
+    if expected is not None and written != expected:
+        raise DataError(
+            f"Spark wrote {written:,} rows of {table}, but {expected:,} were decided. Nothing is "
+            "published."
+        )
+    return written
+
+
+@dataclass(slots=True)
+class Frames:
+    """The explain tables of a cluster as DataFrames, in the columns of the contract.
+
+    Attributes:
+        spark: the session.
+        prepared: what the slices share.
+        mark: of the folder into which the tasks must write.
+        shared: the name of what every task needs.
+        slices: names with the patterns that match them, a partition a slice.
+        sets: the distinct sets of groups, and the counts of slices; see ``tasks.SETS``.
+    """
+
+    spark: SparkSession
+    prepared: Prepared
+    mark: Mark | None
+    shared: str
+    slices: DataFrame = field(init=False)
+    sets: DataFrame = field(init=False)
+    _kept: list[DataFrame] = field(default_factory=list, init=False)
+
+    @classmethod
+    def of(
+        cls,
+        spark: SparkSession,
+        scope: Scope,
+        prepared: Prepared,
+        mark: Mark | None,
+        *,
+        allow_everyone: bool,
+        rows: int | None = None,
+    ) -> Frames:
+        """Match the names of a scope, and cut them into slices.
+
+        Args:
+            spark: the session.
+            scope: what is asked about.
+            prepared: what the slices share.
+            mark: of the folder into which the tasks must write.
+            allow_everyone: the decision for resources to which no ACL applies.
+            rows: of the dense table, where this is for it: its slices have equally many names,
+                others about equally many entries.
+        """
+        executors = executors_of(spark)
+        light = replace(prepared, index=PatternIndex.build([], scope.semantics))
+        is_super = np.array([name in scope.super_users for name in scope.principal_names], bool)
+        entries = entries_of_task(executors.bytes_of_task)
+        of_tasks = tasks.Shared(light, entries, is_super, allow_everyone)
+        frames = cls(spark, prepared, mark, share(spark, of_tasks))
+        frames.slices = frames._keep(frames._cut(Resources.of(scope), executors, rows))
+        met = frames._mapped(frames.slices, tasks.sets, tasks.SETS)
+        frames.sets = frames._keep(met.dropDuplicates(["ruleset_id"]))
+        return frames
+
+    def __enter__(self) -> Frames:
+        """Take the frames."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Free what was kept of them."""
+        for frame in reversed(self._kept):
+            frame.unpersist()
+
+    def counted(self) -> tuple[int, int, int]:
+        """Return how many pairs, pairs of classes and distinct sets the kernel has found."""
+        total = self.sets.agg(
+            F.coalesce(F.sum("pairs"), F.lit(0)),
+            F.coalesce(F.sum("class_pairs"), F.lit(0)),
+            F.count("type_no"),
+        )
+        pairs, class_pairs, sets = total.toArrow().to_pylist()[0].values()
+        return pairs, class_pairs, sets
+
+    @property
+    def pairs(self) -> DataFrame:
+        """The rows of ``explain_pair``."""
+        return self._mapped(self.slices, tasks.pairs, arrow_schema("explain_pair"))
+
+    @property
+    def explain(self) -> DataFrame:
+        """The rows of ``explain``: each principal and each cell of a ruleset multiplied out."""
+        found = self._mapped(self.slices, dense.cells, dense.CELLS)
+        of_principals = found.select(
+            "resource_type", "resource_name", F.explode("principals").alias("p"), "cells"
+        )
+        of_cells = of_principals.select(
+            "resource_type", "resource_name", "p.*", F.explode("cells").alias("cell")
+        )
+        cluster = F.lit(self.prepared.cluster_id).alias("cluster_id")
+        return of_cells.select(cluster, "*", "cell.*").select(*TABLES["explain"].column_names)
+
+    @property
+    def class_pairs(self) -> DataFrame:
+        """The rows of ``explain_class_pair``."""
+        return self._mapped(self.slices, tasks.class_pairs, arrow_schema("explain_class_pair"))
+
+    def rulesets(self, defaults: Iterable[tuple[object, ...]]) -> DataFrame:
+        """Return the rows of ``ruleset``, those of the defaults too."""
+        return self._of_sets("ruleset", tasks.rulesets, defaults)
+
+    def rulings(self, defaults: Iterable[tuple[object, ...]]) -> DataFrame:
+        """Return the rows of ``explain_ruling``, those of the defaults too."""
+        return self._of_sets("explain_ruling", tasks.rulings, defaults)
+
+    def _of_sets(
+        self, table: str, task: tasks.Task, defaults: Iterable[tuple[object, ...]]
+    ) -> DataFrame:
+        found = self._mapped(self.sets.where(f"NOT {_IS_SLICE}"), task, arrow_schema(table))
+        whole = [(self.prepared.cluster_id, *row) for row in defaults]
+        return found.unionByName(local_frame(self.spark, whole, TABLES[table].ddl))
+
+    def _cut(self, resources: Resources, executors: Executors, rows: int | None) -> DataFrame:
+        """Match names and put them into slices."""
+        met_last, places = resources.met_last.tolist(), range(len(resources))
+        kinds, texts = zip(*resources.keys, strict=True) if len(resources) else ((), ())
+        names = [*zip(places, kinds, texts, met_last, strict=True)]
+        matched = with_matched_patterns(local_frame(self.spark, names, _NAMES), self.prepared.index)
+        size = -(-len(resources) // _BLOCKS) or 1
+        if rows is None:
+            matched = self._keep(matched)
+            weighed = self._mapped(matched, partial(tasks.weigh, size), tasks.ENTRIES).toArrow()
+            starts = cut_for_tasks(_by_block(weighed), executors.tasks)
+        else:
+            starts = cut_evenly(-(-len(resources) // size), rows, executors.tasks)
+        bounds = F.array(*(F.lit(start * size) for start in starts))
+        at = F.size(F.filter(bounds, lambda start: start <= F.col("place"))) - 1
+        return matched.repartitionById(len(starts), at).sortWithinPartitions("place")
+
+    def _mapped(self, frame: DataFrame, task: tasks.Task, schema: pa.Schema) -> DataFrame:
+        do = partial(_do, task, self.shared, self.mark, schema)
+        return frame.mapInArrow(do, from_arrow_schema(schema))
+
+    def _keep(self, frame: DataFrame) -> DataFrame:
+        self._kept.append(frame.persist())
+        return frame
+
+
+def _by_block(weighed: pa.Table) -> list[int]:
+    found = np.bincount(weighed["block"].to_numpy(), weights=weighed["entries"].to_numpy())
+    return found.astype(np.int64).tolist()
+
+
+def _do(
+    task: tasks.Task, name: str, mark: Mark | None, schema: pa.Schema, batches: tasks.Batches
+) -> Iterator[pa.RecordBatch]:
+    """Map a partition; dictionaries become plain texts, which are all that Spark reads."""
+    if mark is not None:
+        mark.insist()
+    for table in task(shared(name), batches):
+        for start in range(0, len(table), _ROWS_OF_A_BATCH):
+            part = table.select(schema.names).slice(start, _ROWS_OF_A_BATCH)
+            yield from part.cast(schema).combine_chunks().to_batches()

@@ -1,0 +1,110 @@
+"""Deciding as DataFrames: Spark's tables equal those of this process, by the promised plan."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+
+import pytest
+
+from aclkit.errors import DataError
+from aclkit.model.semantics import KAFKA, KIP_1042
+from aclkit.pipeline.explain import on_spark, tables
+from aclkit.pipeline.explain.deciding import decide
+from aclkit.pipeline.explain.engines import InThisProcess
+from aclkit.pipeline.explain.on_spark import Frames, decide_on_spark, write_explain_on_spark
+from aclkit.pipeline.explain.prepared import prepare
+from aclkit.pipeline.plan import Plan
+from aclkit.warehouse.damage import is_of_spark
+from aclkit.warehouse.duck_beside import ask_files
+from aclkit.warehouse.reader import read_written
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.shared_folder import NOT_SHARED, Mark
+from aclkit.warehouse.store import Store
+from aclkit.warehouse.table_files import read_files
+from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
+from tests.pipeline.explain.decided import DECIDED, acl_table
+from tests.pipeline.explain.test_engines import scope_and_acls, tables_by
+
+
+def by_spark(spark, folder, seed=1, semantics=KIP_1042):
+    """Every table that Spark writes: its rows, sorted; and the store."""
+    scope, acls = scope_and_acls(seed, semantics)
+    store = Store(lambda: spark, str(folder))
+    decide_on_spark(spark, scope, acl_table(acls), store, allow_everyone=True)
+    return {table: rows_of(store, table) for table in DECIDED}, store
+
+
+def rows_of(store, table):
+    files = read_files(store.place, table, None)
+    return sorted(map(repr, ask_files("t", files, "SELECT * FROM t")))
+
+
+def commits_of(store, table):
+    """What wrote each version of a table."""
+    for log in sorted((store.place.folder / table / "_delta_log").glob("*.json")):
+        infos = (json.loads(line).get("commitInfo") for line in log.read_text().splitlines())
+        yield next(filter(None, infos))
+
+
+@pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])
+def test_spark_writes_the_same_tables_as_this_process(spark, tmp_path, semantics):
+    here = tables_by(InThisProcess(Plan()), tmp_path / "here", semantics=semantics)
+    found, store = by_spark(spark, tmp_path / "spark", semantics=semantics)
+    assert found == here
+    for table in ("explain_pair", "explain_class_pair", "ruleset", "explain_ruling"):
+        (commit,) = commits_of(store, table)
+        assert commit["engineInfo"].startswith("Apache-Spark/")
+
+
+def test_the_plan_is_one_match_and_two_exchanges(spark, monkeypatch):
+    # One partition needs no exchange.
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    monkeypatch.setattr(on_spark, "cut_for_tasks", lambda *_: [0, 2])
+    scope, acls = scope_and_acls()
+    prepared = prepare(scope, acl_table(acls))
+    with Frames.of(spark, scope, prepared, None, allow_everyone=True) as frames:
+        plans = {
+            "explain_pair": (frames.pairs, {"ArrowEvalPython": 1, "MapInArrow": 1, "Exchange": 1}),
+            "explain_ruling": (
+                frames.rulings([]),
+                {"ArrowEvalPython": 1, "MapInArrow": 2, "Exchange": 2},
+            ),
+        }
+        for table, (frame, expected) in plans.items():
+            assert (table, nodes_of(frame)) == (table, expected)
+
+
+def nodes_of(frame):
+    """The nodes of an executed plan that compute in Python or move rows, caches opened."""
+    text = frame._jdf.queryExecution().executedPlan().toString()
+    names = re.findall(r"(\w*Exchange|ArrowEvalPython|MapInArrow|\w*Join)\b", text)
+    return dict(Counter(names))
+
+
+def test_the_dense_table_is_the_view_multiplied_out(spark, tmp_path):
+    scope, acls = scope_and_acls()
+    store = Store(lambda: spark, str(tmp_path))
+    decide(scope, acl_table(acls), store, InThisProcess(Plan()), allow_everyone=True)
+    for table, rows in tables.of_inventory(scope).items():
+        store.replace_rows(table, rows, "c")
+    with read_written(store, "c", *EXPLAIN_TABLES) as read:
+        columns = ", ".join(TABLES["explain"].column_names)
+        expected = read.arrow(f"SELECT {columns} FROM ({explain_sql()})").to_pylist()
+    asked = spark, scope, acl_table(acls), store
+    write_explain_on_spark(*asked, len(expected), allow_everyone=True)
+    assert rows_of(store, "explain") == sorted(map(repr, expected))
+    with pytest.raises(DataError, match="Nothing is published"):
+        write_explain_on_spark(*asked, len(expected) + 1, allow_everyone=True)
+
+
+def test_tasks_insist_on_the_mark_of_the_drivers_folder(spark, tmp_path):
+    lost = Mark(str(tmp_path / "elsewhere" / "_aclkit" / "mark"), "word")
+    scope, acls = scope_and_acls()
+    prepared = prepare(scope, acl_table(acls))
+    with Frames.of(spark, scope, prepared, None, allow_everyone=True) as frames:
+        frames.mark = lost
+        with pytest.raises(Exception, match=NOT_SHARED) as failed:
+            frames.pairs.count()
+    assert is_of_spark(failed.value)
