@@ -33,7 +33,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
 from aclkit.questions.preview.scopes import SCOPES, Scope
 from aclkit.questions.preview.state import State
-from aclkit.rules.names.moments import Doing
+from aclkit.rules.names.moments import Doing, nearest_end
 
 Binding = tuple[str, ...]
 
@@ -131,16 +131,23 @@ def apply_desired(
     existing = {acl.binding for acl in before.acls.values()}
     effects = plan_effects(_sure(parts), existing)
     unsure = {each.acl.binding for each in effects if each.effect == _UNDEFINED}
-    conflicts = absent_after(effects) & wanted.keys()
-    lost, made = _worst(effects, existing, unsure)
+    contested = absent_after(effects) & wanted.keys()
+    conflicts = set(contested)
+    known = {acl.binding: acl.acl for acl in _held(parts)}
+    orders = [*map(_doing, _sure(parts)), *(Doing(((True, known[each]),)) for each in conflicts)]
+    sought = {each: each not in existing and each not in conflicts for each in unsure | conflicts}
+    there = {each for each, is_there in nearest_end(orders, sought).items() if is_there}
+    conflicts -= there
+    lost = (absent_after(effects) & existing) - there
+    made = {each.acl.binding for each in effects if each.effect in ("added", "gap")}
+    made |= unsure & there
     wanted |= {each.acl.binding: each.acl.acl for each in effects if each.acl.binding in made}
     kept = {binding: acl for binding, acl in wanted.items() if binding not in conflicts}
     after = _state(before, gone | lost | conflicts, kept)
-    known = {acl.binding: acl.acl for acl in _held(parts)}
-    doings = _doings(parts, before, gone, {each: known[each] for each in conflicts})
+    doings = _doings(parts, before, gone, {each: known[each] for each in contested})
     doings += [Doing(((False, acl),), with_operator is True) for acl in unowned.values()]
     depends = [
-        *_of_order({binding: known[binding] for binding in unsure | conflicts}),
+        *_of_order({binding: known[binding] for binding in unsure | contested}),
         *_of_operator(unowned, with_operator=with_operator),
         *_of_plans(parts),
     ]
@@ -155,7 +162,7 @@ def apply_desired(
             *_disagreements(desired, existing),
             *(
                 f"A plan deletes what a file holds, so it may be gone: {acl_words(known[each])}."
-                for each in sorted(conflicts)
+                for each in sorted(contested)
             ),
             *(_operator_notes(before) if any(part.owners for part in parts) else ()),
         ],
@@ -258,19 +265,6 @@ def _doing(change: ResourceChange) -> Doing:
     if change.is_create_first:
         steps.reverse()
     return Doing(tuple(steps), not (change.is_deferred or change.is_elsewhere_perhaps))
-
-
-def _worst(
-    effects: Sequence[PlanEffect], existing: set[Binding], unsure: set[Binding]
-) -> tuple[set[Binding], set[Binding]]:
-    """Return the ACLs that may be gone at the end, and those that are there in the worst case.
-
-    Of an undefined order the end counts that changes something: an ACL that exists is lost, another
-    one comes. ``Applied.ends`` has the other ones.
-    """
-    absent = {binding for binding in absent_after(effects) if binding in existing}
-    created = {each.acl.binding for each in effects if each.effect in ("added", "gap")}
-    return absent, created | (unsure - existing)
 
 
 def _passing(doings: Iterable[Doing], existing: Collection[Binding]) -> dict[Binding, Acl]:
