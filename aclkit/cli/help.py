@@ -31,8 +31,9 @@ RARE: Final = frozenset(
         *("--trusted-proxy", "--skew", "--log-timezone", "--max-age", "--file-mode"),
         *("--file-group", "--assume-single-writer", "--raw", "--decide-with"),
         *("--from", "--at", "--report-dir", "--of-cluster", "--operator", "--summary-env"),
-        *("--reference", "--compare-settings", "--baseline"),
+        *("--reference", "--compare-settings", "--baseline", "--fail-on-new", "--old-log"),
         *(
+            "--most-unread",
             "--automation",
             "--cluster-resource",
             "--report-formats",

@@ -58,6 +58,7 @@ def stand_in(monkeypatch):
             **continued,
             **dict.fromkeys(("told_by_brokers", "take_inventory", "note_readings"), _nothing),
             "find_reading_changed": lambda _: (),
+            "show_openings": _nothing,
             "resolve": lambda *_: ResolvedSettings(settings=BrokerSettings()),
             "deciding_options": lambda *_: SimpleNamespace(
                 reading=AskedReading(), settings=BrokerSettings()
@@ -87,6 +88,7 @@ REPLAYED = ReplayResult(
 )
 DECIDED = SimpleNamespace(
     inventory=SimpleNamespace(principals=[1], hosts=[1, 2], resources=[]),
+    scope=SimpleNamespace(semantics=None),
     output=SimpleNamespace(forget=_nothing),
 )
 MAINTAINED = Maintained(
