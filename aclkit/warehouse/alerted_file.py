@@ -91,12 +91,11 @@ def alerted_file(place: Location, lock_timeout: float) -> Iterator[AlertedFile]:
         with alert_lock(place.text, lock_timeout) as refused:
             yield AlertedFile(place, refused)
         return
+    unwritten: AclkitError | None = None
     try:
         place.require_writable()
     except UsageError as error:
         unwritten = error
-    else:
-        unwritten = None
     yield AlertedFile(place, unwritten)
 
 

@@ -52,7 +52,7 @@ def read_snapshot(
     )
     if others := sorted({batch.epoch for batch in batches} - {epoch}):
         raise DataError(
-            f"{source}: the name says epoch {epoch}, but the snapshot was written in epoch "
+            f"{source}: the name has epoch {epoch}, but the snapshot was written in epoch "
             f"{others[0]}, so it is another one"
         )
     inner = (batch for batch in batches[1:-1] if not batch.is_control)

@@ -74,7 +74,7 @@ def test_a_snapshot_proves_that_the_offset_before_its_end_is_committed_with_its_
 def test_a_snapshot_that_is_named_for_another_epoch_than_its_batches_is_another_one():
     mixed = HEADER + batch(1, ACL, epoch=2) + control_batch(2, (b"\0\0\0\4", b"\0\0\0"), epoch=2)
     for data, epoch in ((SMALL, 7), (mixed, 1), (mixed, 2)):
-        with pytest.raises(DataError, match=f"the name says epoch {epoch}, but"):
+        with pytest.raises(DataError, match=f"the name has epoch {epoch}, but"):
             read_snapshot(data, "the.checkpoint", 40, epoch)
 
 
