@@ -38,6 +38,10 @@ class DamagedError(SurroundingsError):
     """A file of the warehouse's own tables is missing or cannot be read."""
 
 
+class UnnotedError(SurroundingsError):
+    """What was sent cannot be noted, so it can be sent again."""
+
+
 class GoneError(SurroundingsError):
     """A listed file no longer exists: its owner has removed or renamed it."""
 

@@ -22,7 +22,7 @@ from aclkit.cli.context import Context
 from aclkit.cli.nightly import night, policies_of, report_formats, write_files
 from aclkit.cli.output import tell, write_lines
 from aclkit.cli.replay import intake_of
-from aclkit.errors import AclkitError, SurroundingsError
+from aclkit.errors import AclkitError, SurroundingsError, UnnotedError
 from aclkit.model.acl_words import acl_words
 from aclkit.model.visible import visible
 from aclkit.nightly.newest import newest_summary
@@ -125,7 +125,10 @@ class WatchWork:
         """Note from where on changes are news, before the first run that may publish some."""
         if self.delivery is not None and self.cluster_id is not None:
             noted = self._checks.get(self.cluster_id, {}).get("alerted")
-            self.delivery.begin(self.cluster_id, noted)
+            try:
+                self.delivery.begin(self.cluster_id, noted)
+            except UnnotedError as error:  # a run is worth more than the note
+                self.delivery.warn(f"warning: {error}")
 
     def alert(self) -> bool:
         """See ``Work.alert``."""

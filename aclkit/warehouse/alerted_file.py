@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from aclkit.errors import SurroundingsError
+from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.lock import alert_lock
 from aclkit.warehouse.watch_state import FOLDER, State, parse_state, render_state, write_beside
@@ -34,9 +34,11 @@ class AlertedFile:
 
     Attributes:
         place: the warehouse.
+        refused: why nothing can be written there; None where that is not known.
     """
 
     place: Location
+    refused: AclkitError | None = None
 
     def read(self) -> State:
         """Return what it holds; nothing where there is no such file.
@@ -55,8 +57,10 @@ class AlertedFile:
 
         Raises:
             OSError: it cannot be written.
-            SurroundingsError: others change it again and again meanwhile.
+            AclkitError: the place cannot be, or others change it again and again meanwhile.
         """
+        if self.refused is not None:
+            raise self.refused
         if not self.place.is_remote:
             write_beside(self.place, ALERTED, _text(_parsed(self.read), cluster, change))
             return
@@ -78,16 +82,21 @@ class AlertedFile:
 def alerted_file(place: Location, lock_timeout: float) -> Iterator[AlertedFile]:
     """Be the one process that reads and writes what a warehouse's receivers know.
 
+    A place that cannot be written is refused by ``AlertedFile.update``: who only reads gets on.
+
     Raises:
-        UsageError: nothing is written to such a place.
-        SurroundingsError: it cannot be written, or another process does not end.
+        SurroundingsError: another process does not end.
     """
-    place.require_writable()
-    if place.is_remote:
-        yield AlertedFile(place)
+    if not place.is_remote:
+        with alert_lock(place.text, lock_timeout) as refused:
+            yield AlertedFile(place, refused)
         return
-    with alert_lock(place.text, lock_timeout):
-        yield AlertedFile(place)
+    unwritten: AclkitError | None = None
+    try:
+        place.require_writable()
+    except UsageError as error:
+        unwritten = error
+    yield AlertedFile(place, unwritten)
 
 
 def _parsed(read: Callable[[], State]) -> State:

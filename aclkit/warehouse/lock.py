@@ -7,7 +7,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -82,21 +82,27 @@ def only_watcher(warehouse: str) -> Iterator[None]:
 
 
 @contextmanager
-def alert_lock(warehouse: str, timeout_seconds: float) -> Iterator[None]:
-    """Be the one process that sends alerts about a warehouse, which must exist.
+def alert_lock(warehouse: str, timeout_seconds: float) -> Iterator[SurroundingsError | None]:
+    """Be the one process that sends alerts about a warehouse.
+
+    What is yielded is None, or why the folder cannot be written. There is no lock then, because
+    nothing can be noted either.
 
     Raises:
-        SurroundingsError: the folder cannot be written, or another process still sends after
-            ``timeout_seconds``.
+        SurroundingsError: another process still sends after ``timeout_seconds``.
     """
-    folder = Path(warehouse)
-    with writing_like(folder / _A_TABLE), _plain_errors(warehouse):
-        handle = (folder / ALERT_LOCK_NAME).open("a+")
-    with handle:
-        _wait(handle, "command", f"sends an alert about {warehouse}", timeout_seconds)
-        with _plain_errors(warehouse):
-            _sign(handle)
-        yield
+    folder, refused = Path(warehouse), None
+    with ExitStack() as held:
+        try:
+            with writing_like(folder / _A_TABLE), _plain_errors(warehouse):
+                handle = held.enter_context((folder / ALERT_LOCK_NAME).open("a+", encoding="utf-8"))
+        except SurroundingsError as error:
+            refused = error
+        else:
+            _wait(handle, "command", f"sends an alert about {warehouse}", timeout_seconds)
+            with suppress(OSError):  # on a full disk: who waits reads no number then
+                _sign(handle)
+        yield refused
 
 
 def lock_holder(warehouse: str) -> str | None:

@@ -9,7 +9,7 @@ import pytest
 
 from aclkit.warehouse.alerted_file import ALERTED, alerted_file
 from aclkit.warehouse.location import Location
-from aclkit.warehouse.lock import alert_lock
+from aclkit.warehouse.lock import ALERT_LOCK_NAME, alert_lock
 from aclkit.warehouse.watch_state import CHECKED, FOLDER
 from tests.audit.reports.hook import SECRET, serving
 from tests.cli.running import Warehouse
@@ -145,12 +145,85 @@ def test_a_malformed_entry_is_said_too(nights, hook):
     assert len(hook.got) == 2
 
 
-def test_a_file_that_cannot_be_read_is_not_taken_for_none(nights, hook):
+def test_a_file_that_cannot_be_read_is_said_and_all_findings_are_alerted_again(nights, hook):
     nights.run()
     nights.state().unlink()
     nights.state().mkdir()
-    nights.alert(code=4)
+    said = nights.alert(code=4).stderr
+    assert f"warning: {nights.state()} cannot be read" in said
+    assert f"The alert was sent. That could not be noted in {nights.state()}" in said
+    assert len(hook.got) == 2
+
+
+def _no_lock(nights):
+    """Nothing can be written: the lock of alerts cannot be opened."""
+    lock = nights.warehouse.path / ALERT_LOCK_NAME
+    lock.unlink(missing_ok=True)
+    lock.mkdir()
+    return lock
+
+
+def _no_file(nights):
+    """The lock can be taken, but the file cannot be written."""
+    nights.state().parent.mkdir(exist_ok=True)
+    nights.state().unlink(missing_ok=True)
+    nights.state().mkdir()
+    return nights.state()
+
+
+@pytest.mark.parametrize("shut", [_no_lock, _no_file])
+def test_where_nothing_can_be_noted_news_is_sent_each_time(nights, hook, shut):
+    nights.run("--alert-on", "never")
+    opened = shut(nights)
+    for _ in range(2):
+        assert "Error: The alert was sent. That could not be noted" in nights.alert(code=4).stderr
+    opened.rmdir()
+    nights.alert()
+    assert "nothing new matches --alert-on" in nights.alert().stderr
+    assert len(hook.got) == 3
+
+
+def test_where_nothing_can_be_noted_only_that_decides_the_exit_code(nights, hook):
+    nights.run()
+    nights.log.append(removal_record(PUBLIC.acl_id))
+    nights.run("--alert-on", "never")
+    _no_lock(nights)
+    assert "Error: No alert was due. That could not be noted" in nights.alert(code=4).stderr
     assert len(hook.got) == 1
+
+
+@pytest.mark.parametrize("shut", [_no_lock, _no_file])
+def test_a_watcher_that_cannot_note_alerts_each_change_once(nights, hook, shut):
+    """It runs on, remembers what it has sent, and notes it as soon as that is possible."""
+    nights.run("--alert-on", "never")
+    opened = shut(nights)
+    turns = nights.turns(None, None, lambda _: nights.log.append(acl_record(OTHER)), None)
+    assert "The alert was sent. That could not be noted" in turns.stderr
+    assert [len(each) for each in subjects(hook)] == [len(subjects(hook)[0]), 1]
+    opened.rmdir()
+    nights.alert()
+    assert len(hook.got) == 3, "a later process knows nothing of them"
+
+
+def test_a_watcher_notes_what_it_sent_once_it_can(nights, hook):
+    nights.run("--alert-on", "never")
+    opened = _no_lock(nights)
+    nights.turns(None, lambda _: opened.rmdir(), *[None] * 9)
+    assert "nothing new matches --alert-on" in nights.alert().stderr
+    assert len(hook.got) == 1
+
+
+def test_that_sources_cannot_be_read_is_alerted_once_where_nothing_can_be_noted(nights, hook):
+    nights.run()
+    _no_lock(nights)
+    moved = nights.log.folder.with_name("moved")
+    away, back = (
+        lambda _: nights.log.folder.rename(moved),
+        lambda _: moved.rename(nights.log.folder),
+    )
+    nights.turns(None, away, *[None] * 9, back, *[None] * 9)
+    said = [json.loads(body).get("is_failing") for _, _, body in hook.got]
+    assert said == [None, True, False]
 
 
 def test_a_watcher_without_its_file_says_so_and_goes_on_where_it_was(nights, hook):

@@ -7,7 +7,6 @@ import shutil
 import pytest
 
 from aclkit.errors import GoneError
-from aclkit.pipeline.replay import source_rows
 from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
 from tests.cli.running import REPLAYED, Warehouse
 from tests.truncated import unpack
@@ -52,7 +51,8 @@ def lives(warehouse, since=OLDEST):
 
 
 def known(warehouse):
-    ranges = warehouse.sql("SELECT fact, from_offset, to_offset FROM log_range ORDER BY ALL")
+    of = "SELECT fact, from_offset, to_offset FROM log_range WHERE fact IN ('record', 'snapshot')"
+    ranges = warehouse.sql(f"{of} ORDER BY ALL")
     return [(r["fact"], int(r["from_offset"]), int(r["to_offset"])) for r in ranges]
 
 
@@ -93,7 +93,9 @@ def test_log_behind_a_gap_is_bridged_by_the_nearest_snapshot_and_told(whole, log
 
     # The missing segment turns up: nothing is bridged any more, in whatever order it came.
     warehouse.replay(f"metadata-log:{sorted(logs['whole'].iterdir())[3]}")
-    assert warehouse.tables() == whole.tables()
+    assert known(warehouse) == known(whole)
+    others = [name for name in REPLAYED if name != "log_range"]
+    assert warehouse.tables(others) == whole.tables(others)
 
 
 @pytest.mark.slow
@@ -161,7 +163,7 @@ def test_log_whose_files_go_each_time_is_given_up_and_nothing_is_written(
     def raise_failures(engine, rows):
         raise GoneError("/log/1.log: the file no longer exists")
 
-    monkeypatch.setattr(source_rows, "raise_failures", raise_failures)
+    monkeypatch.setattr(OnDuckdb, "raise_failures", raise_failures)
     warehouse = whole.copy(tmp_path / "warehouse")
     result = warehouse.replay(f"metadata-log:{logs['truncated']}", code=4)
     assert "/log/1.log: the file no longer exists: the log was listed 4 times" in result.stderr

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Final
 
 from aclkit.audit.alerts.alerts import Alert
+from aclkit.audit.alerts.notes import FAILING, TOLD, Notes, part_of
 from aclkit.audit.alerts.since import (
     Alerted,
     Moved,
@@ -30,14 +32,13 @@ from aclkit.audit.reports.gather_past import read_moved
 from aclkit.audit.reports.words import iso
 from aclkit.errors import AclkitError
 from aclkit.model.facts import RECORD
-from aclkit.warehouse.alerted_file import ALERTED, AlertedFile, Entry, alerted_file
+from aclkit.warehouse.alerted_file import Entry
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import deciding_run, open_warehouse
 from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.watch_state import FOLDER
 
 
 @dataclass(kw_only=True)
@@ -61,6 +62,10 @@ class Delivery:
     told: dict[str, Alerted] = field(default_factory=dict)
     _silences: dict[str, str] = field(default_factory=dict)
 
+    @cached_property
+    def _notes(self) -> Notes:
+        return Notes(place=self.place, lock_timeout=self.lock_timeout)
+
     def begin(self, cluster: str | None, noted: Mapping[str, Any] | None = None) -> None:
         """Write from where on changes are news, before a run publishes any, if that is unknown.
 
@@ -70,6 +75,10 @@ class Delivery:
         Args:
             cluster: its id; None is the only one, where the warehouse has but one.
             noted: what ``note`` returned when the receiver was alerted last, where that is known.
+
+        Raises:
+            UnnotedError: it is known to this process alone.
+            SurroundingsError: another process that sends does not end.
         """
         if cluster in self.told or newest_version(self.place.files, JOB_RUN) is None:
             return
@@ -77,17 +86,18 @@ class Delivery:
         cluster = clusters[0] if cluster is None and len(clusters) == 1 else cluster
         if cluster not in clusters:
             return
-        known, _, _ = self._read(AlertedFile(self.place), cluster)
+        known, _, _ = self._read(cluster)
         if known is None:
-            with alerted_file(self.place, self.lock_timeout) as file:
-                known = self._known(file, cluster, noted)
+            with self._notes.held():
+                known = self._known(cluster, noted)
                 head = published_head(self.place, cluster)
                 if known is None and head is not None:
                     epoch = newest_epoch(self.place, cluster)
                     known = Alerted(run_id=head[0], offset=head[1], epoch=epoch)
-                    self._remember(file, cluster, known)
+                    self._remember(cluster, known)
         if known is not None:
             self.told[cluster] = known
+        self._notes.require_written("Changes are news from the run that is published now.")
 
     def send_new(self, newest: Callable[[], NightlySummary]) -> bool:
         """Alert what is new to the receiver; return whether there was anything.
@@ -96,33 +106,35 @@ class Delivery:
             newest: returns the newest run that decided; asked with the lock held.
 
         Raises:
+            UnnotedError: all was sent, and it cannot be noted what.
             SurroundingsError: the alert was not delivered. It is sent with the next one.
-            OSError: what was sent cannot be remembered. It is sent again with the next one.
         """
-        with alerted_file(self.place, self.lock_timeout) as file:
+        with self._notes.held():
             summary = newest()
             cluster = summary.cluster_id
-            known, epoch = self._known(file, cluster), newest_epoch(self.place, cluster)
+            known, epoch = self._known(cluster), newest_epoch(self.place, cluster)
             if known is None:
                 known = replace(begin_with(summary), epoch=epoch)
-                self._remember(file, cluster, known)
+                self._remember(cluster, known)
             now = replace(alerted_by(summary, self.least, known), epoch=epoch)
             alert = self.alert(summary, known)
             if alert is not None:
                 send_alert(alert, self.webhook)
             if now != known:
-                self._remember(file, cluster, now)
+                self._remember(cluster, now)
             self.told[cluster] = now
+        self._notes.require_written("The alert was sent." if alert else "No alert was due.")
         return alert is not None
 
     def peek(self, summary: NightlySummary) -> Alert | None:
         """Return the alert that would be sent, and change nothing."""
-        return self.alert(summary, self._read(AlertedFile(self.place), summary.cluster_id)[0])
+        return self.alert(summary, self._read(summary.cluster_id)[0])
 
     def knows(self, summary: NightlySummary) -> bool:
-        """Whether the receiver knows all of a run, as far as this process remembers."""
+        """Whether the receiver knows all of a run, and that is noted."""
         known = self.told.get(summary.cluster_id)
-        return known is not None and alerted_by(summary, self.least, known) == known
+        is_told = known is not None and alerted_by(summary, self.least, known) == known
+        return is_told and self._notes.is_written
 
     def alert(self, summary: NightlySummary, known: Alerted | None) -> Alert | None:
         """Return the alert about what a receiver does not know; None where it knows all."""
@@ -144,11 +156,12 @@ class Delivery:
     ) -> None:
         """Alert, unless that was done before, that the sources cannot be read."""
         name = cluster or ""
-        with alerted_file(self.place, self.lock_timeout) as file:
-            if self._silence(file, name):
+        with self._notes.held():
+            if self._silence(name):
                 return
             send_alert(alert_of_silence(cluster, error, polls, iso(since)), self.webhook)
-            self._set_silence(file, name, iso(since))
+            self._set_silence(name, iso(since))
+        self._notes.require_written("It was alerted that the sources cannot be read.")
 
     def tell_return(self, cluster: str | None) -> None:
         """Alert that the sources are read again, if it was alerted that they are not."""
@@ -156,25 +169,24 @@ class Delivery:
         names = dict.fromkeys((cluster or "", ""))
         if not any(self._silences.get(name, "unread") for name in names):
             return
-        with alerted_file(self.place, self.lock_timeout) as file:
+        with self._notes.held():
             for name in names:
-                if since := self._silence(file, name):
+                if since := self._silence(name):
                     send_alert(alert_of_return(cluster, since), self.webhook)
-                    self._set_silence(file, name, "")
+                    self._set_silence(name, "")
+        self._notes.require_written("It was alerted that the sources are read again.")
 
     @property
     def _key(self) -> str:
         return f"{self.webhook.receiver} {self.least}"
 
-    def _known(
-        self, file: AlertedFile, cluster: str, noted: Mapping[str, Any] | None = None
-    ) -> Alerted | None:
+    def _known(self, cluster: str, noted: Mapping[str, Any] | None = None) -> Alerted | None:
         """Return what the receiver knows; None before a first alert.
 
         What was lost is said, and replaced as far as it is noted elsewhere: in this process all of
         it, else where it began.
         """
-        known, entry, problem = self._read(file, cluster)
+        known, entry, problem = self._read(cluster)
         if known is not None:
             return known
         before = self.told.get(cluster) or _beginning(noted, self._key) or _older(entry)
@@ -185,37 +197,30 @@ class Delivery:
             more = " The next alert has all findings in force, known ones too"
             more += f", and changes of ACLs since offset {before.offset}." if before else "."
         problem = problem or "does not hold what this receiver was alerted"
-        self.warn(f"warning: {self.place}/{FOLDER}/{ALERTED} {problem}.{more}")
+        self.warn(f"warning: {self._notes.name} {problem}.{more}")
         if before is not None:
-            self._remember(file, cluster, before)
+            self._remember(cluster, before)
         return before
 
-    def _read(self, file: AlertedFile, cluster: str) -> tuple[Alerted | None, Entry, str]:
+    def _read(self, cluster: str) -> tuple[Alerted | None, Entry, str]:
         """Read what the receiver knows; else the cluster's entry, and what is wrong with it."""
-        try:
-            entry = file.read().get(cluster, {})
-        except ValueError as error:
-            return None, {}, f"is malformed ({error})"
-        said = _part(entry, _TOLD).get(self._key)
+        entry, problem = self._notes.read(cluster)
+        said = part_of(entry, TOLD).get(self._key)
         known = read_alerted(said) if isinstance(said, Mapping) else None
-        is_bad = known is None and (said is not None or not isinstance(entry.get(_TOLD, {}), dict))
-        return known, entry, f"is malformed (cluster {cluster!r})" if is_bad else ""
+        is_bad = known is None and (said is not None or not isinstance(entry.get(TOLD, {}), dict))
+        return known, entry, f"is malformed (cluster {cluster!r})" if is_bad else problem
 
-    def _remember(self, file: AlertedFile, cluster: str, known: Alerted) -> None:
-        file.update(cluster, lambda entry: _with(entry, _TOLD, self._key, known.write()))
+    def _remember(self, cluster: str, known: Alerted) -> None:
+        self._notes.write(cluster, TOLD, self._key, known.write())
 
-    def _silence(self, file: AlertedFile, name: str) -> str:
+    def _silence(self, name: str) -> str:
         """Read since when the receiver knows that sources cannot be read; empty where they can."""
-        try:
-            said = _part(file.read().get(name, {}), _FAILING).get(self.webhook.receiver, "")
-        except ValueError:
-            said = ""
+        said = part_of(self._notes.read(name)[0], FAILING).get(self.webhook.receiver, "")
         self._silences[name] = str(said)
         return str(said)
 
-    def _set_silence(self, file: AlertedFile, name: str, since: str) -> None:
-        receiver = self.webhook.receiver
-        file.update(name, lambda entry: _with(entry, _FAILING, receiver, since))
+    def _set_silence(self, name: str, since: str) -> None:
+        self._notes.write(name, FAILING, self.webhook.receiver, since)
         self._silences[name] = since
 
 
@@ -251,17 +256,6 @@ def _first_new(place: Location, cluster: str, known: Alerted) -> int:
     return known.offset if start is None else min(known.offset, int(start))
 
 
-def _part(entry: Entry, name: str) -> Mapping[str, Any]:
-    found = entry.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _with(entry: Entry, name: str, key: str, value: object) -> Entry:
-    """Return an entry with one value set; of an older aclkit's nothing is kept."""
-    kept = {part: _part(entry, part) for part in (_TOLD, _FAILING)}
-    return {**kept, name: {**kept[name], key: value}}
-
-
 def _beginning(noted: Mapping[str, Any] | None, key: str) -> Alerted | None:
     """Return the beginning that was noted elsewhere; None where that is of another receiver."""
     if not isinstance(noted, Mapping) or noted.get("key") != key:
@@ -276,8 +270,6 @@ def _older(entry: Entry) -> Alerted | None:
     return Alerted(offset=offset) if isinstance(offset, int) else None
 
 
-_TOLD: Final = "told"
-_FAILING: Final = "failing"
 _HISTORY: Final[Mapping[str, Mapping[str, str]]] = {"acl_history": {}}
 _RANGES: Final[Mapping[str, Mapping[str, str]]] = {"log_range": {}}
 _NEWEST_EPOCH: Final = "SELECT max(epoch) FROM log_range WHERE cluster_id = ? AND fact = ?"

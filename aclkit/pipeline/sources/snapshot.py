@@ -33,12 +33,12 @@ def read_snapshot(
 ) -> list[SourceRow]:
     """Read a whole snapshot: its facts, their range 0 … end offset, and foreign rejects.
 
-    That the offset before its end is committed with its epoch, counts if all batches have the epoch
-    of its name.
+    That the offset before its end is committed with its epoch, is one of them.
 
     Raises:
         DataError: it is not complete and sound: header first, footer last, every CRC right,
-            every ACL decodable, no transaction inside.
+            every ACL decodable, no transaction inside. Or it has the name of another one: Kafka
+            writes the epoch of the name into each batch.
     """
     batches = _sound_batches(data, source, told)
     whole = range_row(source, SNAPSHOT, 0, end_offset, epoch)
@@ -50,10 +50,14 @@ def read_snapshot(
         epoch=epoch,
         log_time=_header_time(batches, source),
     )
+    if others := sorted({batch.epoch for batch in batches} - {epoch}):
+        raise DataError(
+            f"{source}: the name has epoch {epoch}, but the snapshot was written in epoch "
+            f"{others[0]}, so it is another one"
+        )
     inner = (batch for batch in batches[1:-1] if not batch.is_control)
-    is_told = all(batch.epoch == epoch for batch in batches)
-    committed = [range_row(source, COMMITTED, end_offset - 1, end_offset, epoch)] if is_told else []
-    return [whole, *committed, *(row for batch in inner for row in _read_batch(batch, fact))]
+    committed = range_row(source, COMMITTED, end_offset - 1, end_offset, epoch)
+    return [whole, committed, *(row for batch in inner for row in _read_batch(batch, fact))]
 
 
 _HEADER_KEY, _FOOTER_KEY = b"\x00\x00\x00\x03", b"\x00\x00\x00\x04"

@@ -8,7 +8,7 @@ from aclkit.errors import AclkitError, DataError, UsageError
 from aclkit.model.facts import FACT, REJECT
 from aclkit.pipeline.sources import metadata_log, readers
 from aclkit.pipeline.sources.files import read_bytes, require_file
-from aclkit.pipeline.sources.items import SEGMENT, SNAPSHOT, WorkItem
+from aclkit.pipeline.sources.items import EPOCHS, SEGMENT, SNAPSHOT, WorkItem
 from aclkit.pipeline.sources.metadata_log import list_metadata_log, read_cluster_id
 from aclkit.pipeline.sources.readers import READERS, read_item, read_listing
 from aclkit.pipeline.sources.source_kinds import DUMP_LOG, METADATA_LOG, RECORDS, SOURCE_KINDS
@@ -163,4 +163,4 @@ def test_a_credential_in_a_uri_comes_into_no_row(uri, kind, monkeypatch):
 
 def test_every_kind_of_log_has_a_reader():
     kinds = {kind.name for kind in SOURCE_KINDS.values() if kind.is_log} - {METADATA_LOG}
-    assert {SEGMENT, SNAPSHOT, *kinds} == {*READERS}
+    assert {SEGMENT, SNAPSHOT, EPOCHS, *kinds} == {*READERS}
