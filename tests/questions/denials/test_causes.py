@@ -186,6 +186,11 @@ def test_a_topic_does_not_exist_only_where_all_topics_are_known():
     assert (found.cause, found.exists) == (NO_ACL, None)
 
 
+def test_who_is_refused_to_create_a_topic_does_not_miss_it():
+    given = facts(topics=("other",))
+    assert denial(refused("CREATE", ("CreateTopics",)), given).cause == NO_ACL
+
+
 def test_of_groups_it_is_not_known_whether_they_exist():
     found = denial(refused(kind="GROUP", requests=("JoinGroup",)), facts(topics=()))
     assert (found.cause, found.exists) == (NO_ACL, None)
@@ -260,6 +265,46 @@ def test_where_it_is_unknown_what_a_client_does_with_a_topic_the_reader_chooses(
         "To allow it, if the client reads the topic",
         "To allow it, if the client writes to the topic",
     ]
+
+
+def deny(operation, kind="GROUP", **fields):
+    return acl(
+        "orders", resource_type=kind, principal="User:a", operation=operation,
+        permission_type="DENY", acl_id=f"deny-{operation}", **fields,
+    )  # fmt: skip
+
+
+def test_an_acl_that_a_deny_makes_useless_to_the_client_is_not_proposed():
+    access = refused("DESCRIBE", ("FindCoordinator",), kind="GROUP")
+    found = denial(access, facts(deny("READ")))
+    assert (found.cause, found.fixes) == (NO_ACL, ())
+    words = "DENY READ on group orders for User:a from any host stops what the client needs next"
+    assert reason_words(found) == words
+    (finding,) = find_refused([found], 1)
+    assert words in finding.message
+
+
+def test_of_two_ways_only_the_one_that_no_deny_stops_is_proposed_and_for_whom_is_said():
+    access = refused("DESCRIBE", ("Metadata",))
+    found = denial(access, facts(deny("READ", "TOPIC")))
+    (fix,) = proposed_fixes(found)
+    assert fix_line(fix).startswith("To allow it, if the client writes to the topic: ")
+    row = dict(zip(denials_answer([], []).columns, next(iter(denials_answer([found], []).rows)),
+                   strict=True))  # fmt: skip
+    assert (row["command"], len(row["commands"])) == (None, 1)
+
+
+def test_hosts_that_a_deny_stops_next_are_told_from_the_others():
+    one, two = (refused("DESCRIBE", ("FindCoordinator",), kind="GROUP", host=host)
+                for host in ("10.0.0.1", "10.0.0.2"))  # fmt: skip
+    given = facts(deny("READ", host="10.0.0.2"))
+    assert fixes(one, two, given=given) == [[[("READ", "GROUP", "10.0.0.1")]], []]
+
+
+def test_a_listing_of_groups_does_not_show_that_a_client_reads():
+    listing = refused("DESCRIBE", ("ListGroups",), kind="GROUP")
+    topic = refused("DESCRIBE", ("Metadata",))
+    assert [acls[0][0] for acls in fixes(listing, topic)[1]] == ["READ", "WRITE"]
 
 
 def test_an_acl_that_was_removed_shows_what_a_client_does():
