@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from aclkit.model.acl import Request
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.questions.denials.answer import (
@@ -33,6 +37,7 @@ from aclkit.questions.query.fixes import fix_line
 from aclkit.questions.query.lifetimes import Lifetime
 from aclkit.rules.decide.index import AclIndex
 from tests.factories import acl
+from tests.fuzz.mutants import rounds
 
 DAY = datetime(2026, 11, 20, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -354,3 +359,43 @@ def test_rows_have_a_cell_for_each_column():
     answer = denials_answer([denial(refused())], [])
     (row,) = answer.rows
     assert len(row) == len(answer.columns)
+
+
+ASKED = [
+    ("DESCRIBE", "FindCoordinator", "GROUP"), ("READ", "JoinGroup", "GROUP"),
+    ("DESCRIBE", "Metadata", "TOPIC"), ("READ", "Fetch", "TOPIC"),
+    ("CREATE", "CreateTopics", "TOPIC"), ("DESCRIBE", "FindCoordinator", "TRANSACTIONAL_ID"),
+]  # fmt: skip
+ANY_ACL = st.builds(
+    acl,
+    st.sampled_from(["orders", "*", "other"]),
+    resource_type=st.sampled_from(["GROUP", "TOPIC", "TRANSACTIONAL_ID"]),
+    principal=st.sampled_from(["User:a", "User:*"]),
+    host=st.sampled_from(["*", "10.0.0.1", "10.0.0.2"]),
+    operation=st.sampled_from(["READ", "WRITE", "DESCRIBE", "ALL"]),
+    permission_type=st.sampled_from(["ALLOW", "DENY"]),
+)
+ACCESSES = st.lists(
+    st.tuples(st.sampled_from(ASKED), st.sampled_from(["10.0.0.1", "10.0.0.2"])),
+    min_size=1, max_size=4, unique=True,
+)  # fmt: skip
+
+
+@settings(max_examples=rounds(60), deadline=None)
+@given(st.lists(ANY_ACL, max_size=5), ACCESSES)
+def test_what_is_proposed_lets_the_client_in_and_none_of_it_can_be_left_out(acls, accesses):
+    acls = [replace(each, acl_id=str(at)) for at, each in enumerate(acls)]
+    asked = [refused(operation, (name,), host, kind) for (operation, name, kind), host in accesses]
+    for found in denials(*asked, given=facts(*acls)):
+        resource, hosts = found.refused.resource, found.refused.hosts
+        for fix in proposed_fixes(found):
+            wanted = [
+                Request.of("User:a", host, operation, resource)
+                for host in hosts
+                for operation in (found.refused.operation, fix.acls[0].operation)
+            ]
+            less = [[one for one in fix.acls if one is not gone] for gone in fix.acls]
+            for added, suffices in [(fix.acls, True), *((some, False) for some in less)]:
+                index = AclIndex.of([*acls, *added], KAFKA)
+                passes = [index.decide(one, BrokerSettings()).decision for one in wanted]
+                assert (set(passes) == {"ALLOWED"}) == suffices
