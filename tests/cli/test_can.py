@@ -263,3 +263,5 @@ def test_a_deny_of_what_a_client_needs_next_is_told_and_no_useless_acl_is_propos
         told = run("--warehouse", tmp_path, command, *asked, code=code).stdout
         assert "DENY READ on group g for User:* from any host stops what the client needs" in told
         assert "--add" not in told
+        as_json = run("--warehouse", tmp_path, command, *asked, "--format", "json", code=code)
+        assert "stops what the client needs next" in as_json.stdout

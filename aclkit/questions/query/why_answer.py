@@ -127,6 +127,7 @@ def why_object(answer: Why) -> dict[str, object]:
         **near_object(answer.unknown),
         "notes": [
             *_unknown(answer.unknown),
+            *words.next_deny_hints(answer),
             *words.why_caveats(answer),
             *words.why_notes(answer),
         ],

@@ -133,8 +133,7 @@ def why_hints(why: Why) -> Iterator[str]:
 
     Last comes the group that a consumer needs.
     """
-    if why.next_deny is not None:
-        yield f"{next_deny_words(why.next_deny)}."
+    yield from next_deny_hints(why)
     if why.never:
         yield f"No ACL can allow it: {'; '.join(why.never)}."
     if why.without_denies is not None:
@@ -144,6 +143,12 @@ def why_hints(why: Why) -> Iterator[str]:
     if why.acls and why.acls[0].acl.is_allow and len(why.acls) == 1 and why.acls[0].changes:
         yield "Without this ACL it would be denied."
     yield from own_acl_words(why.own, why.case)
+
+
+def next_deny_hints(why: Why) -> Iterator[str]:
+    """Yield the DENY that stops what the client of a request needs next."""
+    if why.next_deny is not None:
+        yield f"{next_deny_words(why.next_deny)}."
 
 
 def why_caveats(why: Why) -> Iterator[str]:
