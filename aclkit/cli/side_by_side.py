@@ -103,7 +103,7 @@ def write_side_by_side(
         other: the second cluster.
         moments: none is the newest run of each; one is a time for both; two are one for each.
         budget: the search limit.
-        kinds: what ends with exit code 1; so does, if there are any, a search limit.
+        kinds: what ends with exit code 1; so does, if there are any, what is left open.
     """
     maps = other.maps
     at = _moments(moments)

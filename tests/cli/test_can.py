@@ -251,3 +251,17 @@ def test_who_looks_up_a_topic_chooses_what_to_do_with_it(can):
 def test_a_producer_that_looks_for_its_transactional_id_is_given_write(can_of):
     found = can_of((), "User:new", "FindCoordinator", "transactional-id:t")
     assert found == ("DENIED", [("WRITE", "t")])
+
+
+def test_a_deny_of_what_a_client_needs_next_is_told_and_no_useless_acl_is_proposed(tmp_path):
+    deny = small.acl(
+        1, resource_name="g", resource_type="GROUP", permission_type="DENY", principal="User:*"
+    )
+    small.build(tmp_path, (deny,), BrokerSettings())
+    asked = ("User:new", "FindCoordinator", "group:g")
+    for command, code in (("can", 1), ("why", 0)):
+        told = run("--warehouse", tmp_path, command, *asked, code=code).stdout
+        assert "DENY READ on group g for User:* from any host stops what the client needs" in told
+        assert "--add" not in told
+        as_json = run("--warehouse", tmp_path, command, *asked, "--format", "json", code=code)
+        assert "stops what the client needs next" in as_json.stdout

@@ -39,8 +39,8 @@ _MARK: Final = " Without the DENY"
 
 def has_denies(findings: Iterable[Finding], acls: Iterable[Acl]) -> bool:
     """Whether a finding is about a DENY that its fix can remove."""
-    denies = _denies_of(acls)
-    return any(_own(finding, denies) for finding in findings)
+    by_id = {acl.acl_id: acl for acl in acls}
+    return any(_own(finding, by_id) for finding in findings)
 
 
 def with_openings(findings: Iterable[Finding], audit: AuditInput) -> list[Finding]:
@@ -50,10 +50,10 @@ def with_openings(findings: Iterable[Finding], audit: AuditInput) -> list[Findin
         findings: of the ACLs of the audit, the worst first. Those that show it already stay.
         audit: the ACLs in force, and what decides besides.
     """
-    denies, teller, told = _denies_of(audit.acls), _Teller(audit), 0
+    by_id, teller, told = {acl.acl_id: acl for acl in audit.acls}, _Teller(audit), 0
     found: list[Finding] = []
     for finding in findings:
-        own = [] if _MARK in finding.fix else _own(finding, denies)
+        own = [] if _MARK in finding.fix else _own(finding, by_id)
         if own:
             told += 1
             words = teller.words(own) if told <= MOST else f"Without the DENY, {_UNKNOWN}"
@@ -63,17 +63,14 @@ def with_openings(findings: Iterable[Finding], audit: AuditInput) -> list[Findin
     return found
 
 
-def _denies_of(acls: Iterable[Acl]) -> dict[str, Acl]:
-    return {acl.acl_id: acl for acl in acls if not acl.is_allow}
-
-
-def _own(finding: Finding, denies: Mapping[str, Acl]) -> list[Acl]:
+def _own(finding: Finding, by_id: Mapping[str, Acl]) -> list[Acl]:
     """Return the DENYs that a finding is about; those that only override or cover are not."""
     if finding.finding in _KEEPS:
         return []
-    mine = [denies[acl_id] for acl_id in finding.acl_ids if acl_id in denies]
-    is_about_an_acl = finding.subject.startswith("(pattern=")
-    return [acl for acl in mine if str(acl) == finding.subject or not is_about_an_acl]
+    mine = [by_id[acl_id] for acl_id in finding.acl_ids if acl_id in by_id]
+    # A principal can be called as an ACL is written.
+    about = [acl for acl in mine if str(acl) == finding.subject] or mine
+    return [acl for acl in about if not acl.is_allow]
 
 
 class _Case(NamedTuple):

@@ -14,6 +14,7 @@ from aclkit.audit.review.items import DEFAULT, GRANT, Item
 from aclkit.model.acl import Acl, Request
 from aclkit.model.acl_words import quoted, type_words
 from aclkit.model.principal import WILDCARD_PRINCIPAL
+from aclkit.model.redpanda import has_unknown_members
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.compare import GAINED
@@ -22,6 +23,7 @@ from aclkit.rules.names.rows import Rules, reads_alike
 
 NEW_ALLOW: Final = "an ALLOW grants it that did not grant it then"
 _LEFT_OPEN: Final = "the search limit left open whether it allows more now"
+_NEW_MEMBERS: Final = "it holds for the members of a role or group now, who are not known here"
 _NOT_KNOWN: Final = "the warehouse does not know all ACLs of that time, so it may allow more now"
 
 
@@ -52,6 +54,9 @@ def growth_words(item: Item, now: Moment, then_item: Item, then: Moment, budget:
         return NEW_ALLOW
     if not set(item.uncertain) <= set(then_item.uncertain):
         return _LEFT_OPEN
+    knew, knows = (has_unknown_members(item.principal, one.semantics) for one in (then, now))
+    if knows and not knew:
+        return _NEW_MEMBERS
     if _is_the_same(item, now, then_item, then):
         return ""
     before, after = _alone(then_item, then), _alone(item, now)

@@ -185,8 +185,8 @@ def _wanted(row: _Row, review: Review, by: str) -> Wanted:
     if found is None:
         raise UsageError(f"the review {review.name} has no item {item!r}")
     for name, text in _cells_of(found).items():
-        if name in cells and cells[name] not in _as_written(text):
-            raise UsageError(_mixed_up(found, name, cells[name], text))
+        if name in cells and row.cells[name] not in _as_written(text):
+            raise UsageError(_mixed_up(found, name, row.cells[name], text))
     decision = cells["decision"].lower()
     if decision not in CHOICES:
         raise UsageError(
@@ -201,8 +201,11 @@ def _plain(text: str) -> str:
 
 
 def _as_written(text: str) -> tuple[str, str]:
-    """Return what a cell may hold: as it is exported, or without the apostrophe in front."""
-    return visible(neutral(text)).strip(), visible(text).strip()
+    """Return what a cell may hold: as it is exported, or without the apostrophe in front.
+
+    Blanks count: names can differ in nothing else.
+    """
+    return visible(neutral(text)), visible(text)
 
 
 def _mixed_up(item: Item, column: str, found: str, expected: str) -> str:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Generic, NamedTuple, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import duckdb
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Acl, Request
 from aclkit.model.cidr import is_any_other
+from aclkit.model.principal import WILDCARD_PRINCIPAL
+from aclkit.model.redpanda import has_unknown_members
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER
 from aclkit.questions.assertions.evaluate import Hit, Tallies, judge
@@ -69,13 +71,35 @@ def check(
         budget: what all proofs together may take.
     """
     world = World.of(connection, run)
-    spent = budget or Budget()
-    return [_check_one(world, assertion, spent) for assertion in assertions]
+    return check_state(world, assertions, budget or Budget())
 
 
 def check_state(world: World, assertions: Sequence[Assertion], budget: Budget) -> list[Outcome]:
-    """Hold assertions against a state that is planned, see ``World.planned``."""
-    return [_check_one(world, assertion, budget) for assertion in assertions]
+    """Hold assertions against a state, such as one that is planned, see ``World.planned``."""
+    return [_of_members(world, _check_one(world, one, budget), budget) for one in assertions]
+
+
+def _of_members(world: World, found: Outcome, budget: Budget) -> Outcome:
+    """Return an outcome; unknown where members of a role or group can make it another one.
+
+    Nothing shows who they are, so it holds only if it holds where each principal is one of them.
+    """
+    is_duty = found.assertion.kind == "always"
+    every = [
+        replace(acl, acl_id=f"members {acl.acl_id}", principal=WILDCARD_PRINCIPAL)
+        for acl in world.acls.values()
+        if acl.is_allow != is_duty and has_unknown_members(acl.principal, world.semantics)
+    ]
+    if found.state != "passed" or not every:
+        return found
+    rules = replace(world.rules, acls=(*world.acls.values(), *every))
+    there = World.planned(rules, world.hosts, world.principals, world.resources)
+    if _check_one(there, found.assertion, budget).state == "passed":
+        return found
+    return replace(found, proof=UNKNOWN, detail=_MEMBERS)
+
+
+_MEMBERS: Final = "the members of roles and groups can make it fail, and they are not known here"
 
 
 def deciding_acls(

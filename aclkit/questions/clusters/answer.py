@@ -79,9 +79,9 @@ def clusters_sentence(found: ClusterDifference) -> str:
         text = ", ".join([f"{who} can do {what} in {second} than in {first}", *others]) + "."
         beside.insert(0, text)
     if beside:
-        return " ".join(beside if found.is_known else [*beside, _LEFT_OPEN])
+        return " ".join([*beside, *_open_words(found)])
     if not found.is_known:
-        return f"No difference was found. {_LEFT_OPEN}"
+        return " ".join(["No difference was found.", *_open_words(found)])
     if number := sum(map(len, found.without_counterpart)):
         names = number_of(number, "known name has", "known names have")
         were = "was" if number == 1 else "were"
@@ -98,7 +98,12 @@ def _without_counterpart(found: ClusterDifference) -> Iterator[str]:
             yield f"{have} access in {here} that has no counterpart in {there}."
 
 
-_LEFT_OPEN: Final = "More may differ: the search limit was reached."
+def _open_words(found: ClusterDifference) -> Iterator[str]:
+    """Yield why more may differ."""
+    if not found.is_searched:
+        yield "More may differ: the search limit was reached."
+    if found.of_members:
+        yield "More may differ: the members of roles and groups are not known here."
 
 
 def _who(found: ClusterDifference, names: Set[str]) -> str:

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from aclkit.model.acl import Acl, Request
+from aclkit.model.redpanda import has_unknown_members
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.questions.clusters.mapped_acls import FIRST, SECOND, Maps
@@ -145,8 +146,22 @@ class ClusterDifference:
 
     @property
     def is_known(self) -> bool:
+        """Whether nothing is open: the search limit was not reached, and all members are known."""
+        return self.is_searched and not self.of_members
+
+    @property
+    def is_searched(self) -> bool:
         """Whether nothing was left open by the search limit."""
         return self.is_left_out_known and (self.difference is None or self.difference.is_known)
+
+    @cached_property
+    def of_members(self) -> bool:
+        """Whether ACLs of a cluster decide on members that are not known."""
+        return any(
+            has_unknown_members(acl.principal, each.semantics)
+            for each in self.clusters
+            for acl in each.state.acls.values()
+        )
 
     @cached_property
     def only_topics(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:

@@ -24,7 +24,13 @@ from aclkit.questions.denials.causes import (
     Denial,
     Refused,
 )
-from aclkit.questions.query.fixes import Fix, fix_line, fixes_of, instead_words
+from aclkit.questions.query.fixes import (
+    Fix,
+    fix_line,
+    fixes_of,
+    instead_words,
+    next_deny_words,
+)
 
 COLUMNS: Final = (
     "cause", "principal", "operation", "resource_type", "resource_name", "requests", "hosts",
@@ -117,15 +123,19 @@ def denial_words(refused: Refused) -> str:
 
 def reason_words(denial: Denial) -> str | None:
     """Write what the ACLs tell about it; None where the cause is all."""
+    after = [] if denial.next_deny is None else [next_deny_words(denial.next_deny)]
+    return "; ".join([*_reasons(denial), *after]) or None
+
+
+def _reasons(denial: Denial) -> Iterator[str]:
     if denial.acl is None:
-        return None
+        return
     words = acl_words(denial.acl)
     if denial.cause == REMOVED:
         when = f" ({_day(denial.removed_at)})" if denial.removed_at else ""
-        return f"{words} was removed at offset {denial.removed_offset}{when}"
-    if denial.cause in (DENIED_BY, LISTING):
-        return f"{words} applies"
-    return f"{words} allows it"
+        yield f"{words} was removed at offset {denial.removed_offset}{when}"
+    else:
+        yield f"{words} {'applies' if denial.cause in (DENIED_BY, LISTING) else 'allows it'}"
 
 
 def cause_heading(cause: str) -> str:
@@ -135,7 +145,11 @@ def cause_heading(cause: str) -> str:
 
 def proposed_fixes(denial: Denial) -> list[Fix]:
     """Return what would allow an access, alternatives each; empty where nothing is wrong."""
-    return fixes_of(denial.fixes) if denial.cause in PROBLEMS else []
+    return _fixes_of(denial) if denial.cause in PROBLEMS else []
+
+
+def _fixes_of(denial: Denial) -> list[Fix]:
+    return fixes_of(denial.fixes, is_choice=denial.next_deny is not None)
 
 
 def rather_words(denial: Denial) -> str | None:
@@ -181,10 +195,11 @@ def _day(time: datetime | None) -> str:
 
 
 def _row(denial: Denial) -> Row:
-    refused, acl, fixes = denial.refused, denial.acl, fixes_of(denial.fixes)
+    refused, acl, fixes = denial.refused, denial.acl, _fixes_of(denial)
     warning = next(filter(None, (makes_of_client(fix.acls[0]) for fix in fixes)), None)
     # Nothing to choose, and nothing to be warned of: what a program can take as it is.
-    plain = fixes[0] if len(fixes) == 1 and warning is None else None
+    is_plain = len(fixes) == 1 and warning is None and denial.next_deny is None
+    plain = fixes[0] if is_plain else None
     return (
         denial.cause,
         refused.principal,

@@ -16,10 +16,10 @@ from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.questions.query.lifetimes import Lifetime
-from aclkit.rules.decide.counterfactual import least_allowing_acl
+from aclkit.rules.decide.counterfactual import NextNeeds, least_allowing_acl, next_needs
 from aclkit.rules.decide.handlers import leaves_out, needed_next
 from aclkit.rules.decide.index import AclIndex
-from aclkit.rules.decide.rules import ALLOWED
+from aclkit.rules.decide.rules import ALLOWED, Ruling
 
 REMOVED: Final = "acl-removed"
 DENIED_BY: Final = "deny"
@@ -80,6 +80,7 @@ class Denial:
         exists: the resource is known; None where aclkit cannot know (groups, transactional ids).
         fixes: the smallest ACLs with which the client can work: alternatives, each of the ACLs that
             it takes; none where an ACL is not the answer.
+        next_deny: a DENY that stops what the client may do next, once it is let in.
     """
 
     refused: Refused
@@ -89,6 +90,7 @@ class Denial:
     removed_at: datetime | None = None
     exists: bool | None = None
     fixes: tuple[tuple[Acl, ...], ...] = ()
+    next_deny: Acl | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,21 +168,40 @@ def explain_denials(refused: Sequence[Refused], facts: Facts) -> Iterator[Denial
         refused: each from one host.
         facts: what they are compared with.
     """
-    types = grouped((each.principal, each.resource.resource_type) for each in refused)
+    refusals = (each for each in refused if not _is_listing(each))
+    types = grouped((each.principal, each.resource.resource_type) for each in refusals)
     accesses = grouped(((one.principal, one.operation, one.resource), one) for one in refused)
     for (principal, operation, resource), found in accesses.items():
-        by_cause = grouped((_why(each, facts), each) for each in found)
-        has_deny = any(why.cause == DENIED_BY for why in by_cause)
         names = {name for each in found for name in each.requests}
-        needs = needed_next(names, operation, resource.resource_type, set(types[principal]))
-        for why, alike in by_cause.items():
+        needs = needed_next(names, operation, resource.resource_type, types.get(principal, ()))
+        by_cause = grouped(((_why(one, facts), _next(one, needs, facts)), one) for one in found)
+        has_deny = any(why.cause == DENIED_BY or after.deny for why, after in by_cause)
+        for (why, after), alike in by_cause.items():
             one = _together(alike)
             yield Denial(
                 refused=one,
                 **why._asdict(),
                 exists=facts.exists(resource),
-                fixes=_fixes(one, why, needs, each_host=has_deny),
+                fixes=_fixes(one, why, after.open, each_host=has_deny),
+                next_deny=after.deny if why.cause in (NO_ACL, REMOVED, NO_NAME) else None,
             )
+
+
+def _is_listing(refused: Refused) -> bool:
+    """Whether all that was refused is that something stands in an answer."""
+    check = refused.operation, refused.resource.resource_type
+    return bool(refused.requests) and all(leaves_out(name, *check) for name in refused.requests)
+
+
+def _next(refused: Refused, needs: Iterable[str], facts: Facts) -> NextNeeds:
+    """Return what of that which a client needs next no DENY stops, from one host."""
+    (host,) = refused.hosts
+
+    def rule(need: str) -> Ruling:
+        asked = Request.of(refused.principal, host, need, refused.resource)
+        return facts.index.decide(asked, facts.settings)
+
+    return next_needs(needs, rule)
 
 
 def _why(refused: Refused, facts: Facts) -> _Why:
@@ -190,15 +211,16 @@ def _why(refused: Refused, facts: Facts) -> _Why:
     ruling = facts.index.decide(request, facts.settings)
     if ruling.decision == ALLOWED:
         return _Why(ALLOWED_NOW, ruling.acl)
-    check = refused.operation, refused.resource.resource_type
-    if refused.requests and all(leaves_out(name, *check) for name in refused.requests):
+    if _is_listing(refused):
         return _Why(LISTING, ruling.acl)
     if ruling.acl is not None:
         return _Why(DENIED_BY, ruling.acl)
     before = facts.removed.allowing(request, refused.last_at)
     if before is not None:
         return _Why(REMOVED, before.acl, before.removed_offset, before.removed_at)
-    return _Why(NO_NAME if facts.exists(refused.resource) is False else NO_ACL)
+    # Who is refused to create a topic does not miss it.
+    is_missed = facts.exists(refused.resource) is False and refused.operation != "CREATE"
+    return _Why(NO_NAME if is_missed else NO_ACL)
 
 
 def _fixes(

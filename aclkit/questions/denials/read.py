@@ -19,6 +19,7 @@ from aclkit.questions.denials.causes import (
     explain_denials,
 )
 from aclkit.questions.query.lifetimes import lifetime_of, lifetime_sql
+from aclkit.rules.decide.any_of_type import HARDCODED_NAME
 from aclkit.rules.decide.index import AclIndex
 from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.job_run import PublishedRun
@@ -58,7 +59,8 @@ def read_denials(tables: Tables, run: PublishedRun, unread: Collection[str]) -> 
     """Return every refused access of a cluster with its cause, the most lines first.
 
     What only an administrator or a broker should be granted is the last of its cause. An access
-    with a name that is a symbol is left out: it cannot be decided, and ``usage`` reports it.
+    with a name that is a symbol is left out: it cannot be decided, and ``usage`` reports it. So is
+    the name with which brokers ask about any topic.
 
     Args:
         tables: see ``reader.open_tables``.
@@ -77,7 +79,7 @@ def read_denials(tables: Tables, run: PublishedRun, unread: Collection[str]) -> 
         has_all_topics=bool(topics) and TOPICS not in unread,
     )
     found = map(_refused, fetch(tables, _REFUSED, [run.cluster_id]))
-    refused = [each for each in found if not _has_symbol(each)]
+    refused = [each for each in found if not _has_symbol(each) and not _is_of_any(each)]
     return sorted(explain_denials(refused, facts), key=_order)
 
 
@@ -90,6 +92,12 @@ def _has_symbol(refused: Refused) -> bool:
     return is_symbol(PRINCIPALS, refused.principal) or is_symbol(
         RESOURCES, refused.resource.resource_name
     )
+
+
+def _is_of_any(refused: Refused) -> bool:
+    """Whether brokers asked about any topic, by a name of their own: no ACL is about that one."""
+    is_own_name = refused.resource == Resource("TOPIC", HARDCODED_NAME)
+    return is_own_name and refused.requests == ("InitProducerId",)
 
 
 def _refused(row: Sequence[Any]) -> Refused:

@@ -23,6 +23,7 @@ from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.by_prefix import NEEDED as BY_PREFIX
 from aclkit.questions.query.by_prefix import Reach, who_can_prefix
 from aclkit.questions.query.decisions import Where
+from aclkit.questions.query.fixes import next_deny_words
 from aclkit.questions.query.group_rows import ALL_HOSTS
 from aclkit.questions.query.kafka_requests import Supposed, read_passages
 from aclkit.questions.query.names import Unknown
@@ -173,8 +174,9 @@ def _check(where: Where, principal: str, need: Need, host: str | None) -> Checke
     if checked.decision != ALLOWED and why.ruling.acl is None:
         roles = caveats_on_roles([principal], why.run.cluster_id)
         checked = replace(checked, notes=(*checked.notes, *roles))
+    after = [] if why.next_deny is None else [f"{next_deny_words(why.next_deny)}."]
     members = caveats_on_members(why.case, why.ruling)
-    return replace(checked, notes=(*checked.notes, *members))
+    return replace(checked, notes=(*checked.notes, *after, *members))
 
 
 def checked_of(need: Need, why: Why) -> Checked:

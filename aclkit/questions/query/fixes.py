@@ -30,16 +30,23 @@ class Fix:
     command: str | None
 
 
-def fixes_of(alternatives: Sequence[Sequence[Acl]]) -> list[Fix]:
+def fixes_of(alternatives: Sequence[Sequence[Acl]], *, is_choice: bool = False) -> list[Fix]:
     """Return the ways to allow an access, of which one is enough.
 
     Args:
         alternatives: of each way the ACLs that it takes, which differ in their host.
+        is_choice: one way that is left is not for all clients either.
     """
+    is_choice = is_choice or len(alternatives) > 1
     return [
-        Fix(tuple(acls), _when_words(acls[0], is_choice=len(alternatives) > 1), _command(acls))
+        Fix(tuple(acls), _when_words(acls[0], is_choice=is_choice), _command(acls))
         for acls in alternatives
     ]
+
+
+def next_deny_words(deny: Acl) -> str:
+    """Write that an ALLOW alone does not let a client work."""
+    return f"{acl_words(deny)} stops what the client needs next"
 
 
 def instead_words(alternatives: Sequence[Sequence[Acl]], requests: Collection[str]) -> str | None:

@@ -38,7 +38,14 @@ from aclkit.questions.query.other_reading import (
     rulings_by_broker,
 )
 from aclkit.questions.query.own_acls import OwnAcls, read_own_acls
-from aclkit.rules.decide.counterfactual import Case, Fit, fit, least_allowing_acl
+from aclkit.rules.decide.counterfactual import (
+    Case,
+    Fit,
+    NextNeeds,
+    fit,
+    least_allowing_acl,
+    next_needs,
+)
 from aclkit.rules.decide.handlers import needed_next
 from aclkit.rules.decide.order import Ending, Order, WildcardLast
 from aclkit.rules.decide.requests import KafkaRequest, Passage
@@ -113,6 +120,7 @@ class Why:
         least: the smallest ACL that would allow the access, and of a request that was named the
             next one of such a client; None where a DENY matches, or where no ACL is the answer.
         or_least: other ACLs that would do in its place.
+        next_deny: a DENY that stops what the client of a named request needs next.
         never: why no ACL can allow it, where that is so.
         without_denies: what the decision would be without the DENYs that match.
         not_super: what it would be without super.users, for a super user.
@@ -140,6 +148,7 @@ class Why:
     without_denies: Ruling | None
     not_super: Ruling | None
     or_least: tuple[Acl, ...] = ()
+    next_deny: Acl | None = None
     never: tuple[str, ...] = ()
     unknown: tuple[Unknown, ...] = ()
     fault: str | None = None
@@ -205,12 +214,13 @@ def explain_why(
     hosts = read_hosts(connection, cluster_id)
     brokers = brokers_of(fetch(connection, f"{BROKERS_SQL}WHERE cluster_id = ?", [cluster_id]))
     why = _explain(case, lives, hosts, found, run)
-    least = _least_of(why, sent)
+    least, next_deny = _least_of(why, sent)
     return replace(
         why,
         sent=sent,
         least=next(iter(least), None),
         or_least=tuple(least[1:]),
+        next_deny=next_deny,
         unknown=unknown_names(
             connection,
             cluster_id,
@@ -227,12 +237,17 @@ def explain_why(
     )
 
 
-def _least_of(why: Why, sent: KafkaRequest | None) -> list[Acl]:
-    """Return the ACLs of which one lets a client work that sends a request."""
+def _least_of(why: Why, sent: KafkaRequest | None) -> tuple[list[Acl], Acl | None]:
+    """Return the ACLs of which one lets a client work that sends a request, and what stops it."""
     if why.least is None or sent is None:
-        return [] if why.least is None else [why.least]
+        return ([] if why.least is None else [why.least]), None
     needs = needed_next([sent.name], why.request.operation, why.request.resource_type)
-    return [replace(why.least, operation=need) for need in needs]
+    found: NextNeeds = next_needs(needs, lambda need: _decided_as(why.case, need))
+    return [replace(why.least, operation=need) for need in found.open], found.deny
+
+
+def _decided_as(case: Case, operation: str) -> Ruling:
+    return replace(case, request=replace(case.request, operation=operation)).decide()
 
 
 def read_question(

@@ -127,6 +127,7 @@ def why_object(answer: Why) -> dict[str, object]:
         **near_object(answer.unknown),
         "notes": [
             *_unknown(answer.unknown),
+            *words.next_deny_hints(answer),
             *words.why_caveats(answer),
             *words.why_notes(answer),
         ],
@@ -254,7 +255,7 @@ def _least(answer: Why) -> Iterator[Part]:
     sent = [answer.sent.name] if answer.sent else []
     if rather := instead_words(alternatives, sent):
         yield Sentence(rather)
-    for fix in fixes_of(alternatives):
+    for fix in fixes_of(alternatives, is_choice=answer.next_deny is not None):
         yield Sentence(f"{fix.words}, add {acl_words(fix.acls[0])}:")
         yield Command(fix.command) if fix.command else Sentence("(kafka-acls cannot add this ACL.)")
 

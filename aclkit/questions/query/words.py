@@ -21,6 +21,7 @@ from aclkit.model.unknown_settings import caveats_on_denial
 from aclkit.pipeline.replay.history_plan import note_on_doubt
 from aclkit.questions.query.as_member import caveats_on_members
 from aclkit.questions.query.as_of import Timeline, note_on_hole, note_on_settings
+from aclkit.questions.query.fixes import next_deny_words
 from aclkit.questions.query.history import (
     ADDED,
     LOG_START,
@@ -132,6 +133,7 @@ def why_hints(why: Why) -> Iterator[str]:
 
     Last comes the group that a consumer needs.
     """
+    yield from next_deny_hints(why)
     if why.never:
         yield f"No ACL can allow it: {'; '.join(why.never)}."
     if why.without_denies is not None:
@@ -141,6 +143,12 @@ def why_hints(why: Why) -> Iterator[str]:
     if why.acls and why.acls[0].acl.is_allow and len(why.acls) == 1 and why.acls[0].changes:
         yield "Without this ACL it would be denied."
     yield from own_acl_words(why.own, why.case)
+
+
+def next_deny_hints(why: Why) -> Iterator[str]:
+    """Yield the DENY that stops what the client of a request needs next."""
+    if why.next_deny is not None:
+        yield f"{next_deny_words(why.next_deny)}."
 
 
 def why_caveats(why: Why) -> Iterator[str]:

@@ -162,9 +162,9 @@ def _read_files(run: Run, tables: UsageTables, past: ClusterPast, options: Usage
 
 
 def _as_brokers_read(decided: PublishedRun | None) -> Semantics:
-    """Return Kafka's reading, with ranges where the decisions were made with them."""
-    told = decided and decided.settings.semantics
-    return replace(KAFKA, cidr_hosts=bool(told and told.cidr_hosts))
+    """Return Kafka's reading, with the ranges and the authorizer of the decisions."""
+    told = (decided and decided.settings.semantics) or KAFKA
+    return replace(KAFKA, cidr_hosts=told.cidr_hosts, authorizer=told.authorizer)
 
 
 def _require_readable(read: Reader, run_number: int, counts: Mapping[str, int]) -> None:

@@ -11,6 +11,8 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import UNUSED_GRANT
+from aclkit.model.redpanda import has_unknown_members
+from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.questions.query.lifetimes import Lifetime
 from aclkit.questions.usage.use import TOO_NEW as ADDED_LATE
 from aclkit.questions.usage.use import Unknown, Unused, Use, Used, judge_use
@@ -55,6 +57,7 @@ def judge_grants(
     matches: Mapping[str, datetime],
     log: Judgeable,
     super_users: Collection[str] = (),
+    semantics: Semantics = KAFKA,
 ) -> list[Grant]:
     """Judge for each grant whether it was used in the window of a log; see ``judge_use``.
 
@@ -64,6 +67,7 @@ def judge_grants(
         matches: when a line was last allowed that the ACL would have allowed too, by ACL id.
         log: what the log can show.
         super_users: whose grants no line is about.
+        semantics: how ACLs are read.
     """
     lives = list(lives)
     by_binding = _by_binding(lives, named)
@@ -78,6 +82,7 @@ def judge_grants(
             added_at=life.added_at,
             uses=[_any_use(life.acl, at) for at in times],
             is_super=life.acl.principal in super_users,
+            has_members=has_unknown_members(life.acl.principal, semantics),
         )
         grants.append(
             Grant(

@@ -146,7 +146,8 @@ def grants_of(read: Reader, past: ClusterPast, log: Judgeable) -> list[Grant]:
     matched = matches_of(allowed_requests(read, past).items(), past)
     named = uses_of(read, log.window_from) if log.window_from else {}
     grants = (life for life in alive if life.acl.is_allow)
-    return judge_grants(grants, named, matched, log, past.timeline.settings[-1].broker.super_users)
+    supers = past.timeline.settings[-1].broker.super_users
+    return judge_grants(grants, named, matched, log, supers, past.semantics)
 
 
 def _naive(micros: int) -> datetime:

@@ -17,6 +17,7 @@ from typing import Final
 from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.redpanda import has_unknown_members
 from aclkit.questions.usage.whole_log import Judgeable, Missing
 from aclkit.rules.decide.any_of_type import HARDCODED_NAME
 from aclkit.rules.decide.handlers import REQUESTS
@@ -26,6 +27,7 @@ from aclkit.rules.patterns.match import principal_matches
 
 TOO_NEW: Final = "too-new"
 SUPER: Final = "super-user"
+MEMBERS: Final = "members"
 """Kinds of what is missing, besides those of the log."""
 
 
@@ -107,6 +109,7 @@ def judge_use(
     uses: Iterable[Use] = (),
     operations: Collection[str] | None = None,
     is_super: bool = False,
+    has_members: bool = False,
 ) -> Used | Unused | Unknown:
     """Judge whether an access that an ALLOW grants was used in the window.
 
@@ -117,6 +120,7 @@ def judge_use(
         uses: the requests of the log that were allowed and that the ALLOW would allow, of any time.
         operations: the access is that of these operations; None for all that the ALLOW grants.
         is_super: the ALLOW is a super user's, who needs none: no line is about it.
+        has_members: it is for the members of a role or group, see ``model.redpanda``.
     """
     asked = operations_of(acl) if operations is None else operations
     others = OPERATIONS_OF_TYPE.get(acl.resource_type, ())
@@ -128,7 +132,8 @@ def judge_use(
         newest, broker = max(timed) if timed else (None, "")
         return Used(newest, broker, tuple(within))
     last = max((use.last_at for use in found if use.last_at), default=None)
-    missing = tuple(_missing(acl, log, added_at, asked, is_super=is_super))
+    about = {"is_super": is_super, "has_members": has_members}
+    missing = tuple(_missing(acl, log, added_at, asked, **about))
     return Unknown(missing, last) if missing else Unused(log, last)
 
 
@@ -139,6 +144,7 @@ def _missing(
     operations: Collection[str],
     *,
     is_super: bool,
+    has_members: bool,
 ) -> Iterable[Missing]:
     yield from log.missing
     if log.window_from is None:
@@ -149,6 +155,8 @@ def _missing(
     if is_super:
         words = f"{acl.principal} is a super user, so the log does not show which ACLs it needs."
         yield Missing(SUPER, words, "")
+    if has_members:
+        yield Missing(MEMBERS, f"{acl.principal} has members that are not known here.", "")
     if log.controllers and any((each, acl.resource_type) in OF_CONTROLLERS for each in operations):
         yield log.controllers
 
@@ -204,6 +212,7 @@ class UseOfAcls:
             uses=uses,
             operations=operations,
             is_super=acl.principal in self.rules.settings.super_users,
+            has_members=has_unknown_members(acl.principal, self.rules.semantics),
         )
         named, start = self.named.get(acl.acl_id), self.log.window_from
         if isinstance(found, Used) or named is None or start is None or named < start:

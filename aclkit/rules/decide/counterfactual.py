@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.cidr import range_of_any_other
@@ -63,6 +63,32 @@ def fit(acl: Acl, request: Request, semantics: Semantics) -> Fit:
         principal=principal if is_asker else None,
         host=host if is_there else None,
         operation=None if cover is None else WORD_OF_COVER[cover],
+    )
+
+
+class NextNeeds(NamedTuple):
+    """Operations of which a client needs one next: those that an ALLOW would open.
+
+    Attributes:
+        open: those that no DENY stops.
+        deny: the DENY that stops one of the others; None where all are open.
+    """
+
+    open: tuple[str, ...]
+    deny: Acl | None
+
+
+def next_needs(needs: Iterable[str], rule: Callable[[str], Ruling]) -> NextNeeds:
+    """Part what a client needs next into what an ALLOW would open, and what a DENY stops.
+
+    Args:
+        needs: see ``handlers.needed_next``.
+        rule: decides one of these operations today.
+    """
+    rulings = {need: rule(need) for need in needs}
+    stopped = {need: r.acl for need, r in rulings.items() if r.acl and not r.acl.is_allow}
+    return NextNeeds(
+        tuple(need for need in rulings if need not in stopped), next(iter(stopped.values()), None)
     )
 
 

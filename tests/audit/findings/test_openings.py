@@ -75,6 +75,14 @@ def test_all_denys_of_a_principal_go_together():
     assert "Without the DENY, more is allowed: for example, User:mig can READ" in found.fix
 
 
+def test_a_principal_that_is_called_like_an_acl_hides_no_deny():
+    name = f"{str(deny())[:-1]}:x"
+    one = deny(principal=name)
+    finding = KINDS["orphan-principal"].about(name, "x", acls=[one])
+    (found,) = with_openings([finding], audit_of(one, EVERYONE))
+    assert "Without the DENY, more is allowed" in found.fix
+
+
 def test_fixes_that_remove_no_deny_stay_as_they_are():
     allow, own = acl("pay.secret", acl_id="allow"), deny(principal="User:*")
     findings = [

@@ -15,7 +15,7 @@ from aclkit.audit.review.decisions import REMOVE, in_force
 from aclkit.audit.review.growth import Moment
 from aclkit.audit.review.items import DEFAULT, GRANT
 from aclkit.model.acl import Request
-from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
+from aclkit.model.semantics import KAFKA, KIP_1042, REDPANDA, BrokerSettings
 from aclkit.rules.decide.rules import ALLOWED, decide
 from aclkit.rules.names.question import Budget
 from aclkit.rules.patterns.match import reaches
@@ -25,6 +25,7 @@ from tests.fuzz.mutants import rounds
 from tests.strategies import SEMANTICS, acl_sets, acls
 
 OPEN = BrokerSettings(allow_everyone=True)
+ON_REDPANDA = replace(KAFKA, authorizer=REDPANDA)
 
 
 def carried(items, earlier, decisions, *, is_valid=True, now=KAFKA, acls_now=None, acls_then=None):
@@ -129,6 +130,22 @@ def test_a_sign_off_holds_while_nothing_more_is_granted(then, now, why):
 def test_both_readings_of_an_item_are_compared(granted, before, after, is_carried):
     items, found = kept([granted], [granted], before=before, after=after)
     assert [found[each.item_id].carried is not None for each in items] == [is_carried] * len(items)
+
+
+@pytest.mark.parametrize(
+    ("principal", "before", "after", "is_carried"),
+    [
+        ("Group:ops", KAFKA, ON_REDPANDA, False),
+        ("Group:ops", ON_REDPANDA, ON_REDPANDA, True),
+        ("Group:ops", ON_REDPANDA, KAFKA, True),
+        ("User:bob", KAFKA, ON_REDPANDA, True),
+    ],
+)
+def test_a_group_that_has_members_only_now_is_asked_again(principal, before, after, is_carried):
+    granted = (acl("orders", principal=principal),)
+    (item,), about = kept(granted, granted, before=before, after=after)
+    assert bool(about[item.item_id].carried) == is_carried
+    assert ("members" in about[item.item_id].why) != is_carried
 
 
 def test_the_default_is_asked_again_where_an_acl_that_shut_a_resource_is_gone():

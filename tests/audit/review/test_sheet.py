@@ -136,6 +136,18 @@ def test_columns_that_are_sorted_without_the_others_are_refused():
     assert (len(found.broken), len(found.wanted)) == (len(rows) - middle, middle)
 
 
+def test_names_that_differ_in_a_blank_are_not_taken_for_each_other():
+    acls = [acl("t", principal=name, acl_id=name) for name in ("User:a", "User:a ", "User: a")]
+    review = review_of(acls, settings=BrokerSettings())
+    rows = [{**row, "decision": "keep", "reason": "x"} for row in sheet(review)]
+    sound = read_sheet(text_of(rows), "f.csv", review, {}, "bob", replaces=False)
+    assert (len(sound.wanted), sound.broken) == (3, ())
+    ids = [row["item"] for row in rows]
+    mixed = [{**row, "item": other} for row, other in zip(rows, [*ids[1:], ids[0]], strict=True)]
+    found = read_sheet(text_of(mixed), "f.csv", review, {}, "bob", replaces=False)
+    assert (found.wanted, len(found.broken)) == ((), 3)
+
+
 def test_ids_and_digests_are_no_numbers_or_days_and_those_of_older_sheets_are_known():
     rows = sheet(**{FIRST.item_id: ("keep", "x")})
     assert all(row[name].startswith("i") for row in rows for name in ("item", "digest"))

@@ -9,7 +9,7 @@ import pytest
 
 from aclkit.audit.review.known_of_acls import note_on_use, use_words
 from aclkit.model.acl import Request
-from aclkit.model.semantics import KAFKA, BrokerSettings
+from aclkit.model.semantics import KAFKA, REDPANDA, BrokerSettings
 from aclkit.questions.usage.use import Use, UseOfAcls
 from aclkit.questions.usage.whole_log import DAYS, Judgeable, Missing
 from aclkit.rules.names.rows import Rules
@@ -72,3 +72,12 @@ def test_a_review_says_what_it_knows_of_use():
         "Use is judged by the authorizer log: 90 days, log of all 3 brokers and of the controllers."
     )
     assert note_on_use(known(NO_LOG)) == "It is unknown what is not used. No log. Next: read one"
+
+
+def test_use_by_the_members_of_a_group_of_redpanda_is_unknown():
+    group = acl("t", acl_id="g", principal="Group:ops")
+    semantics = replace(KAFKA, authorizer=REDPANDA)
+    rules = Rules(acls=(group,), settings=BrokerSettings(), semantics=semantics)
+    use = UseOfAcls(rules=rules, log=WHOLE, added_at={"g": END - timedelta(days=100)})
+    (item,) = items_of([group], BrokerSettings(), semantics)
+    assert use_words(item, use) == ("use unknown: Group:ops has members that are not known here.")

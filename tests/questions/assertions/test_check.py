@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Request
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import KIP_1042, BrokerSettings
+from aclkit.model.semantics import KAFKA, KIP_1042, OWN, REDPANDA, BrokerSettings
 from aclkit.questions.assertions.check import check
 from aclkit.questions.assertions.match import (
     means_host,
@@ -395,3 +395,37 @@ def test_attributes_of_the_inventory_choose_names_for_the_proof_too():
     other = acl(2, resource_name="secret.b", pattern_type="PREFIXED", principal="User:bob")
     (outcome,) = told([mine, other], text, attributes=attributes)
     assert [e.principal for e in outcome.examples] == ["User:bob"]
+
+
+ABOUT_ALICE = """\
+[[{kind}]]
+name = "alice"
+principals = ["User:alice"]
+operations = ["READ"]
+resources = ["topic:{topic}"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "topic", "authorizer", "state"),
+    [
+        ("never", "plans", REDPANDA, "unknown"),
+        ("never", "plans", OWN, "passed"),
+        ("never", "other", REDPANDA, "passed"),
+        ("always", "open", REDPANDA, "passed"),
+        ("always", "shut", REDPANDA, "unknown"),
+        ("always", "shut", OWN, "passed"),
+        ("always", "plans", REDPANDA, "failed"),
+    ],
+)
+def test_a_policy_that_members_of_a_group_can_break_is_unknown(kind, topic, authorizer, state):
+    acls = [
+        acl(1, resource_name="plans", principal="Group:dev"),
+        acl(2, resource_name="open", principal="User:*"),
+        acl(3, resource_name="shut", principal="User:*"),
+        acl(4, resource_name="shut", principal="Group:dev", permission_type="DENY"),
+    ]
+    text = ABOUT_ALICE.format(kind=kind, topic=topic)
+    (found,) = told(acls, text, semantics=replace(KAFKA, authorizer=authorizer))
+    assert found.state == state
+    assert ("members" in str(found.detail)) == (state == "unknown")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from aclkit.model.resource import Resource
+from aclkit.model.semantics import KAFKA, REDPANDA
 from aclkit.questions.clusters.answer import clusters_answer, clusters_sentence
 from aclkit.questions.clusters.compare import compare_clusters
 from aclkit.questions.clusters.mapped_acls import FIRST, NOBODY, SECOND
@@ -19,6 +20,7 @@ from tests.fuzz.mutants import rounds
 from tests.questions.clusters.test_compare import HOST, NAMES, OPERATIONS, PRINCIPALS, worlds
 from tests.questions.clusters.world import STAGE_TO_PROD, cluster, decision, grants, maps
 
+ON_REDPANDA = replace(KAFKA, authorizer=REDPANDA)
 SAME = [("User:prod-app", "READ", "prod.orders")]
 STAGE = cluster("stage", grants(("User:stage-app", "READ", "stage.orders")))
 
@@ -93,6 +95,20 @@ def test_a_known_name_that_was_left_out_is_never_the_same():
     members = dict(clusters_answer(found).json())
     assert members["proven_for_every_name"] is False
     assert not found.has(GAINED)
+
+
+@pytest.mark.parametrize("who", ["RedpandaRole:ops", "Group:ops"])
+@pytest.mark.parametrize("other", [KAFKA, ON_REDPANDA])
+def test_roles_whose_members_are_unknown_are_never_the_same(who, other):
+    acls = grants((who, "READ", "x"))
+    one = cluster("a", acls, semantics=ON_REDPANDA)
+    found = compare_clusters(one, cluster("b", acls, semantics=other), maps())
+    assert not found.is_known
+    assert clusters_sentence(found) == (
+        "No difference was found. More may differ: the members of roles and groups are not known "
+        "here."
+    )
+    assert dict(clusters_answer(found).json())["proven_for_every_name"] is False
 
 
 def test_rows_and_members_have_what_was_left_out():

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from aclkit.model.acl import Request
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.questions.denials.answer import (
@@ -33,6 +37,7 @@ from aclkit.questions.query.fixes import fix_line
 from aclkit.questions.query.lifetimes import Lifetime
 from aclkit.rules.decide.index import AclIndex
 from tests.factories import acl
+from tests.fuzz.mutants import rounds
 
 DAY = datetime(2026, 11, 20, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -186,6 +191,11 @@ def test_a_topic_does_not_exist_only_where_all_topics_are_known():
     assert (found.cause, found.exists) == (NO_ACL, None)
 
 
+def test_who_is_refused_to_create_a_topic_does_not_miss_it():
+    given = facts(topics=("other",))
+    assert denial(refused("CREATE", ("CreateTopics",)), given).cause == NO_ACL
+
+
 def test_of_groups_it_is_not_known_whether_they_exist():
     found = denial(refused(kind="GROUP", requests=("JoinGroup",)), facts(topics=()))
     assert (found.cause, found.exists) == (NO_ACL, None)
@@ -262,6 +272,46 @@ def test_where_it_is_unknown_what_a_client_does_with_a_topic_the_reader_chooses(
     ]
 
 
+def deny(operation, kind="GROUP", **fields):
+    return acl(
+        "orders", resource_type=kind, principal="User:a", operation=operation,
+        permission_type="DENY", acl_id=f"deny-{operation}", **fields,
+    )  # fmt: skip
+
+
+def test_an_acl_that_a_deny_makes_useless_to_the_client_is_not_proposed():
+    access = refused("DESCRIBE", ("FindCoordinator",), kind="GROUP")
+    found = denial(access, facts(deny("READ")))
+    assert (found.cause, found.fixes) == (NO_ACL, ())
+    words = "DENY READ on group orders for User:a from any host stops what the client needs next"
+    assert reason_words(found) == words
+    (finding,) = find_refused([found], 1)
+    assert words in finding.message
+
+
+def test_of_two_ways_only_the_one_that_no_deny_stops_is_proposed_and_for_whom_is_said():
+    access = refused("DESCRIBE", ("Metadata",))
+    found = denial(access, facts(deny("READ", "TOPIC")))
+    (fix,) = proposed_fixes(found)
+    assert fix_line(fix).startswith("To allow it, if the client writes to the topic: ")
+    row = dict(zip(denials_answer([], []).columns, next(iter(denials_answer([found], []).rows)),
+                   strict=True))  # fmt: skip
+    assert (row["command"], len(row["commands"])) == (None, 1)
+
+
+def test_hosts_that_a_deny_stops_next_are_told_from_the_others():
+    one, two = (refused("DESCRIBE", ("FindCoordinator",), kind="GROUP", host=host)
+                for host in ("10.0.0.1", "10.0.0.2"))  # fmt: skip
+    given = facts(deny("READ", host="10.0.0.2"))
+    assert fixes(one, two, given=given) == [[[("READ", "GROUP", "10.0.0.1")]], []]
+
+
+def test_a_listing_of_groups_does_not_show_that_a_client_reads():
+    listing = refused("DESCRIBE", ("ListGroups",), kind="GROUP")
+    topic = refused("DESCRIBE", ("Metadata",))
+    assert [acls[0][0] for acls in fixes(listing, topic)[1]] == ["READ", "WRITE"]
+
+
 def test_an_acl_that_was_removed_shows_what_a_client_does():
     topic = refused("DESCRIBE", ("Metadata",))
     given = facts(removed=[(9, acl("orders", operation="WRITE"))])
@@ -309,3 +359,43 @@ def test_rows_have_a_cell_for_each_column():
     answer = denials_answer([denial(refused())], [])
     (row,) = answer.rows
     assert len(row) == len(answer.columns)
+
+
+ASKED = [
+    ("DESCRIBE", "FindCoordinator", "GROUP"), ("READ", "JoinGroup", "GROUP"),
+    ("DESCRIBE", "Metadata", "TOPIC"), ("READ", "Fetch", "TOPIC"),
+    ("CREATE", "CreateTopics", "TOPIC"), ("DESCRIBE", "FindCoordinator", "TRANSACTIONAL_ID"),
+]  # fmt: skip
+ANY_ACL = st.builds(
+    acl,
+    st.sampled_from(["orders", "*", "other"]),
+    resource_type=st.sampled_from(["GROUP", "TOPIC", "TRANSACTIONAL_ID"]),
+    principal=st.sampled_from(["User:a", "User:*"]),
+    host=st.sampled_from(["*", "10.0.0.1", "10.0.0.2"]),
+    operation=st.sampled_from(["READ", "WRITE", "DESCRIBE", "ALL"]),
+    permission_type=st.sampled_from(["ALLOW", "DENY"]),
+)
+ACCESSES = st.lists(
+    st.tuples(st.sampled_from(ASKED), st.sampled_from(["10.0.0.1", "10.0.0.2"])),
+    min_size=1, max_size=4, unique=True,
+)  # fmt: skip
+
+
+@settings(max_examples=rounds(60), deadline=None)
+@given(st.lists(ANY_ACL, max_size=5), ACCESSES)
+def test_what_is_proposed_lets_the_client_in_and_none_of_it_can_be_left_out(acls, accesses):
+    acls = [replace(each, acl_id=str(at)) for at, each in enumerate(acls)]
+    asked = [refused(operation, (name,), host, kind) for (operation, name, kind), host in accesses]
+    for found in denials(*asked, given=facts(*acls)):
+        resource, hosts = found.refused.resource, found.refused.hosts
+        for fix in proposed_fixes(found):
+            wanted = [
+                Request.of("User:a", host, operation, resource)
+                for host in hosts
+                for operation in (found.refused.operation, fix.acls[0].operation)
+            ]
+            less = [[one for one in fix.acls if one is not gone] for gone in fix.acls]
+            for added, suffices in [(fix.acls, True), *((some, False) for some in less)]:
+                index = AclIndex.of([*acls, *added], KAFKA)
+                passes = [index.decide(one, BrokerSettings()).decision for one in wanted]
+                assert (set(passes) == {"ALLOWED"}) == suffices

@@ -21,6 +21,7 @@ REFUSED = (
     ("User:mirror", "ALTER_CONFIGS", "Topic:LITERAL:copy", "IncrementalAlterConfigs"),
     ("User:mirror", "ALTER", "Cluster:LITERAL:kafka-cluster", "CreateAcls"),
     ("User:tool", "DESCRIBE", "TransactionalId:LITERAL:tx", "ListTransactions"),
+    ("User:idempotent", "WRITE", "Topic:LITERAL:hardcode", "InitProducerId"),
 )
 
 
@@ -53,6 +54,10 @@ def test_all_refusals_are_shown_and_only_a_listing_is_left_out(ask):
     assert told.startswith("6 accesses of 3 principals refused")
     assert "User:tool" not in told
     assert "User:tool" in ask("denials", "--all")
+
+
+def test_the_name_with_which_brokers_ask_about_any_topic_is_not_proposed(ask):
+    assert "hardcode" not in ask("denials", "--all")
 
 
 def test_a_listing_of_acls_does_not_show_that_a_topic_is_missing(ask):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from aclkit.model.semantics import KAFKA, REDPANDA
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.coverage import Coverage, FileCoverage, describe, find_gaps
 from aclkit.questions.usage.grants import (
@@ -96,6 +97,13 @@ def test_a_grant_that_others_were_named_for_is_matched():
 def test_acls_with_the_same_seven_fields_are_used_together():
     twin = acl("old", acl_id="twin")
     assert usage([life(), life(twin)], {"twin": used(1)}) == {"old": USED, "twin": USED}
+
+
+def test_no_log_shows_that_the_members_of_a_role_do_not_use_a_grant():
+    role = life(acl("old", acl_id="old", principal="RedpandaRole:ops"))
+    redpanda = replace(KAFKA, authorizer=REDPANDA)
+    (found,) = judge_grants([role], {}, {}, WHOLE, (), redpanda)
+    assert found.usage == UNKNOWN
 
 
 def test_the_finding_names_days_brokers_and_controllers():
