@@ -94,8 +94,8 @@ def _told(lines: Sequence[ChangeLine], one: str, many: str) -> Iterator[str]:
         return
     for line in lines:
         verb = one if len(line.party.principals) == 1 else many
-        who = few(map(principal_words, line.party.principals))
-        yield _begun(f"{who} {verb} {access_words(line)}.")
+        names = few(map(principal_words, line.party.principals))
+        yield _begun(f"{names} {verb} {access_words(line)}.")
 
 
 def _begun(sentence: str) -> str:

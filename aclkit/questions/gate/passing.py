@@ -63,8 +63,9 @@ def request_of(opening: RegionChange) -> Request:
 def _told(
     change: Change, difference: Difference, decider: Decider | None, budget: Budget
 ) -> Passing:
-    for each in difference.changes if decider else ():
-        decider.confirm(each.cell.about(each.name), is_allowed=each.kind == LOST)
+    if decider is not None:
+        for each in difference.changes:
+            decider.confirm(each.cell.about(each.name), is_allowed=each.kind == LOST)
     # What tells which names these are may take as much again; it is no part of the proof.
     telling = Budget(per_question=budget.per_question, total=budget.total)
     return Passing(

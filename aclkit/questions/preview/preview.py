@@ -164,8 +164,10 @@ def _parts(found: Preview, inventory: Asked) -> tuple[Preview, Preview]:
         replace(change, after=change.before),
         replace(change, semantics=change.readings[1], semantics_after=None),
     )
-    limits = {"per_question": budget.per_question, "total": budget.total}
-    reading, acls = (_preview(each, inventory, Budget(**limits)) for each in apart)
+    reading, acls = (
+        _preview(each, inventory, Budget(per_question=budget.per_question, total=budget.total))
+        for each in apart
+    )
     return reading, acls
 
 

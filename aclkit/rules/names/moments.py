@@ -9,6 +9,7 @@ not depend on the others.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -135,6 +136,37 @@ def find_moments(before: Rules, after: Rules, doings: Iterable[Doing], budget: B
         for sought in found.values():
             sought.is_complete &= cells.is_complete
     return Moments(passing=found[FOR_A_TIME].difference, ends=found[AT_AN_END].difference)
+
+
+def nearest_end(doings: Iterable[Doing], sought: Mapping[Binding, bool]) -> dict[Binding, bool]:
+    """Return which ACLs exist at an end that some order has, as near as can be to one sought.
+
+    The operations are placed from the last one back: one that leaves its ACL as sought, or that a
+    later one undoes. Where none is left but such as do not, that ACL is there, or not, instead.
+
+    Args:
+        doings: all that is done.
+        sought: ACLs by their seven fields, and whether they shall exist; of others any end will do.
+    """
+    left = [[(is_new, acl.binding) for is_new, acl in each.steps] for each in doings]
+    found: dict[Binding, bool] = {}
+    ready = deque(steps for steps in left if steps)
+    waiting: dict[Binding, list[list[tuple[bool, Binding]]]] = {}
+    while ready or waiting:
+        is_forced = not ready
+        if is_forced:
+            ready.extend(waiting.pop(next(iter(waiting))))
+        steps = ready.popleft()
+        while steps:
+            is_new, binding = steps[-1]
+            if not is_forced and binding not in found and sought.get(binding, is_new) != is_new:
+                waiting.setdefault(binding, []).append(steps)
+                break
+            steps.pop()
+            is_forced = False
+            found.setdefault(binding, is_new)
+            ready.extend(waiting.pop(binding, ()))
+    return {binding: found.get(binding, is_there) for binding, is_there in sought.items()}
 
 
 def _changed(doings: Iterable[Doing], there: Set[Binding]) -> dict[Binding, Acl]:

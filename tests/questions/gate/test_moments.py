@@ -23,13 +23,19 @@ from aclkit.questions.preview.desired import apply_desired
 from aclkit.questions.preview.state import Change, State
 from aclkit.rules.names import moments, orders
 from aclkit.rules.names.domain import TOPICS
-from aclkit.rules.names.moments import Doing, find_moments
+from aclkit.rules.names.moments import Doing, find_moments, nearest_end
 from aclkit.rules.names.question import Budget, Question
 from aclkit.rules.names.rows import Rules
 from tests.factories import acl
 
+pytestmark = pytest.mark.timeout(0 if os.environ.get("ACLKIT_FUZZ") else 300)
+
 PLANS = 25 * int(os.environ.get("ACLKIT_FUZZ", "1"))
-NAMES = [*("".join(each) for k in (1, 2, 3) for each in itertools.product("ab", repeat=k)), "c"]
+NAMES = [
+    *("".join(each) for k in (1, 2, 3) for each in itertools.product("ab", repeat=k)),
+    # What begins as an ACL's name does and goes on with a letter that none has.
+    *("".join((*each, "c")) for k in (0, 1, 2) for each in itertools.product("ab", repeat=k)),
+]
 PRINCIPALS = ("User:x", "User:y", "User:z")
 HOSTS = ("10.0.0.1", "10.0.0.2", "10.0.0.9")
 OPERATIONS = ("READ", "WRITE", "DESCRIBE")
@@ -239,6 +245,14 @@ def test_the_verdict_on_a_plan_is_that_of_all_its_orders():
 
 
 # Single rules
+
+
+def test_the_shown_end_of_an_undefined_order_is_one_that_an_order_has():
+    one, other = acl("a", principal="User:x"), acl("a", principal="User:x", operation="ALL")
+    swap = [Doing(((False, one), (True, other))), Doing(((False, other), (True, one)))]
+    gone = dict.fromkeys((one.binding, other.binding), False)
+    assert sorted(nearest_end(swap, gone).values()) == [False, True]
+    assert nearest_end([*swap, Doing(((False, one),))], gone) == gone
 
 
 def state(*acls, **settings):
