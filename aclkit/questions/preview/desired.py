@@ -266,8 +266,14 @@ def _of_files(
     return [
         *(Doing(((True, wanted[each]),)) for each in sorted(new | again)),
         *(Doing(((False, acl),)) for acl in taken.owned.values()),
-        *(Doing(((False, acl),), taken.has_operator) for acl in taken.unowned.values()),
+        *(_of_operator_doing(acl, taken) for acl in taken.unowned.values()),
     ]
+
+
+def _of_operator_doing(acl: Acl, taken: Taken) -> Doing:
+    """Return the removal of an ACL by the User Operator, which runs or does not."""
+    condition = "" if taken.has_operator else "operator"
+    return Doing(((False, acl),), taken.has_operator, condition)
 
 
 def _doing(change: ResourceChange) -> Doing:
