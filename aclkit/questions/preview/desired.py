@@ -26,16 +26,15 @@ from aclkit.kafka.desired.plan_effect import (
     plan_effects,
 )
 from aclkit.kafka.desired.read import Desired
-from aclkit.kafka.desired.user_operator import operator_cannot_read, operator_removes
+from aclkit.kafka.desired.user_operator import operator_cannot_read
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
+from aclkit.questions.preview.removals import Binding, Taken, created_in, is_removed, taken_by
 from aclkit.questions.preview.scopes import SCOPES, Scope
 from aclkit.questions.preview.state import State
 from aclkit.rules.names.moments import Doing, nearest_end
-
-Binding = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,33 +121,29 @@ def apply_desired(
     if scope is None and any(part.reach == "asked" for part in parts):
         raise UsageError(_scopes_sentence(parts, before))
     wanted = {acl.binding: acl.acl for part in parts if part.reach != "change" for acl in part.acls}
-    held = {acl.binding for part in parts for acl in part.acls}
-    gone = {acl.binding for acl in before.acls.values() if _is_removed(acl, held, parts, scope)}
-    unowned = {} if with_operator is False else _without_owner(parts, before, held)
-    if with_operator:
-        _require_owners(parts)
-        gone |= unowned.keys()
+    taken = taken_by(parts, before, wanted.values(), scope, with_operator=with_operator)
     existing = {acl.binding for acl in before.acls.values()}
     effects = plan_effects(_sure(parts), existing)
     unsure = {each.acl.binding for each in effects if each.effect == _UNDEFINED}
     contested = absent_after(effects) & wanted.keys()
-    conflicts = set(contested)
-    known = {acl.binding: acl.acl for acl in _held(parts)}
-    orders = [*map(_doing, _sure(parts)), *(Doing(((True, known[each]),)) for each in conflicts)]
-    sought = {each: each not in existing and each not in conflicts for each in unsure | conflicts}
+    contested |= taken.by_operator & {*wanted, *(acl.binding for acl in created_in(parts))}
+    others = _of_files(parts, wanted, existing, taken)
+    orders = [*map(_doing, _sure(parts)), *(each for each in others if each.is_sure)]
+    sought = {each: each not in existing and each not in contested for each in unsure | contested}
     there = {each for each, is_there in nearest_end(orders, sought).items() if is_there}
-    conflicts -= there
-    lost = (absent_after(effects) & existing) - there
+    lost = absent_after(effects) | contested | taken.gone | taken.by_operator
     made = {each.acl.binding for each in effects if each.effect in ("added", "gap")}
     made |= unsure & there
-    wanted |= {each.acl.binding: each.acl.acl for each in effects if each.acl.binding in made}
-    kept = {binding: acl for binding, acl in wanted.items() if binding not in conflicts}
-    after = _state(before, gone | lost | conflicts, kept)
-    doings = _doings(parts, before, gone, {each: known[each] for each in contested})
-    doings += [Doing(((False, acl),), with_operator is True) for acl in unowned.values()]
+    kept = wanted | {each.acl.binding: each.acl.acl for each in effects if each.acl.binding in made}
+    kept = {b: acl for b, acl in kept.items() if b in there or b not in contested}
+    after = _state(before, lost - there, kept)
+    known = {acl.binding: acl.acl for acl in _held(parts)}
+    doings = [each for part in parts for each in map(_doing, part.changes) if each.steps]
+    doings += others
     depends = [
-        *_of_order({binding: known[binding] for binding in unsure | contested}),
-        *_of_operator(unowned, with_operator=with_operator),
+        *_of_order({binding: known[binding] for binding in unsure}, _OPEN),
+        *_of_order({binding: known[binding] for binding in contested - unsure}, _LAST),
+        *_of_operator(taken.unowned, with_operator=with_operator),
         *_of_plans(parts),
     ]
     in_question = {b: acl for each in depends for b, acl in (each.acls or {}).items()}
@@ -160,10 +155,7 @@ def apply_desired(
         notes=[
             *desired.notes,
             *_disagreements(desired, existing),
-            *(
-                f"A plan deletes what a file holds, so it may be gone: {acl_words(known[each])}."
-                for each in sorted(contested)
-            ),
+            *_conflict_notes({each: known[each] for each in contested}, taken.by_operator),
             *(_operator_notes(before) if any(part.owners for part in parts) else ()),
         ],
         places=grouped(dict.fromkeys((acl.binding, acl.place) for acl in _held(parts))),
@@ -175,6 +167,20 @@ def apply_desired(
 
 
 _UNDEFINED: Final = "undefined-order"
+_OPEN: Final = "the order of operations, which the plan leaves open"
+_LAST: Final = "whether plan, file or User Operator comes last"
+
+
+def _conflict_notes(
+    conflicts: Mapping[Binding, Acl], by_operator: Collection[Binding]
+) -> Iterator[str]:
+    for binding, acl in sorted(conflicts.items()):
+        who = (
+            "The User Operator removes what a plan or another file makes"
+            if binding in by_operator
+            else "A plan deletes what a file holds"
+        )
+        yield f"{who}, so it may be gone: {acl_words(acl)}."
 
 
 def _sure(parts: Iterable[Part]) -> list[ResourceChange]:
@@ -182,9 +188,9 @@ def _sure(parts: Iterable[Part]) -> list[ResourceChange]:
     return [change for part in parts for change in part.changes if not change.is_deferred]
 
 
-def _of_order(acls: Mapping[Binding, Acl]) -> Iterator[Depends]:
+def _of_order(acls: Mapping[Binding, Acl], words: str) -> Iterator[Depends]:
     if acls:
-        yield Depends("the order of operations, which the plan leaves open", acls)
+        yield Depends(words, acls)
 
 
 def _of_operator(acls: Mapping[Binding, Acl], *, with_operator: bool | None) -> Iterator[Depends]:
@@ -236,24 +242,38 @@ def _touched_by(changes: Iterable[ResourceChange]) -> dict[Binding, Acl]:
     }
 
 
-def _doings(
-    parts: Sequence[Part], before: State, gone: set[Binding], conflicts: Mapping[Binding, Acl]
+def _of_files(
+    parts: Sequence[Part],
+    wanted: Mapping[Binding, Acl],
+    existing: Collection[Binding],
+    taken: Taken,
 ) -> list[Doing]:
-    """Return what plans and KafkaUsers do step by step.
+    """Return what others do than plans, step by step.
 
-    Terraform orders the operations of one resource only, and Strimzi adds and removes the ACLs of a
-    user at once. Whoever applies the file that holds what a plan deletes creates it at any time.
+    Strimzi adds and removes the ACLs of a user at once. Whoever applies the file that holds what a
+    plan or the User Operator deletes creates it at any time.
     """
-    existing = {acl.binding for acl in before.acls.values()}
-    doings = [_doing(change) for part in parts for change in part.changes]
-    for part in parts:
-        if part.reach == "owners":
-            new = (each.acl for each in part.acls if each.binding not in existing)
-            doings += [Doing(((True, acl),)) for acl in new]
-            old = (acl for acl in before.acls.values() if acl.binding in gone)
-            doings += [Doing(((False, acl),)) for acl in old if _replaces(part, acl, None)]
-    doings += [Doing(((True, acl),)) for acl in conflicts.values()]
-    return [each for each in doings if each.steps]
+    new = {
+        acl.binding
+        for part in parts
+        if part.reach == "owners"
+        for acl in part.acls
+        if acl.binding not in existing
+    }
+    changes = (change for part in parts for change in part.changes)
+    deleted = {change.deletes.binding for change in changes if change.deletes is not None}
+    again = (deleted | taken.by_operator) & wanted.keys()
+    return [
+        *(Doing(((True, wanted[each]),)) for each in sorted(new | again)),
+        *(Doing(((False, acl),)) for acl in taken.owned.values()),
+        *(_of_operator_doing(acl, taken) for acl in taken.unowned.values()),
+    ]
+
+
+def _of_operator_doing(acl: Acl, taken: Taken) -> Doing:
+    """Return the removal of an ACL by the User Operator, which runs or does not."""
+    condition = "" if taken.has_operator else "operator"
+    return Doing(((False, acl),), taken.has_operator, condition)
 
 
 def _doing(change: ResourceChange) -> Doing:
@@ -301,20 +321,6 @@ def _closing(acls: Iterable[Acl]) -> dict[Binding, Acl]:
     return {acl.binding: acl for acl in unmatched}
 
 
-def _require_owners(parts: Sequence[Part]) -> None:
-    if not any(part.owners or part.untouched for part in parts):
-        raise UsageError("--operator needs KafkaUsers, and the files have none.")
-
-
-def _without_owner(
-    parts: Sequence[Part], before: State, held: Collection[Binding]
-) -> dict[Binding, Acl]:
-    """Return the ACLs that the User Operator removes because no file has their KafkaUser."""
-    owners = [owner for part in parts for owner in (*part.owners, *part.untouched)]
-    besides = operator_removes(owners, before.acls.values()) if owners else []
-    return {acl.binding: acl for acl in besides if acl.binding not in held}
-
-
 def _state(before: State, removed: set[Binding], wanted: Mapping[Binding, Acl]) -> State:
     """Return a state without some ACLs, and with others; ACLs that stay keep their ids."""
     acls = {name: acl for name, acl in before.acls.items() if acl.binding not in removed}
@@ -327,30 +333,13 @@ def _state(before: State, removed: set[Binding], wanted: Mapping[Binding, Acl]) 
     return State(acls=acls, settings=before.settings)
 
 
-def _is_removed(
-    acl: Acl, held: Collection[Binding], parts: Sequence[Part], scope: Scope | None
-) -> bool:
-    """Whether no file holds an ACL, and one says that it goes then."""
-    return acl.binding not in held and any(_replaces(part, acl, scope) for part in parts)
-
-
-def _replaces(part: Part, acl: Acl, scope: Scope | None) -> bool:
-    if part.reach == "all":
-        return True
-    if part.reach == "owners":
-        return any(acl.principal in owner.principals for owner in part.owners)
-    if part.reach == "asked" and scope == "principals":
-        return any(acl.principal == each.acl.principal for each in part.acls)
-    return part.reach == "asked" and scope == "all"
-
-
 def _scopes_sentence(parts: Sequence[Part], before: State) -> str:
     """Write what each scope would remove."""
     names = few(dict.fromkeys(part.document for part in parts if part.reach == "asked"))
     lines = [f"{names}: ACLs that the files do not hold may stay or go. Pass --scope:"]
     held = {acl.binding for part in parts for acl in part.acls}
     for scope in SCOPES:
-        gone = [acl for acl in before.acls.values() if _is_removed(acl, held, parts, scope)]
+        gone = [acl for acl in before.acls.values() if is_removed(acl, held, parts, scope)]
         some = f": {few([acl_words(acl) for acl in gone], 2)}" if gone else ""
         lines.append(f"  {scope:<10}  removes {number_of(len(gone), 'ACL')}{some}")
     return "\n".join(lines)

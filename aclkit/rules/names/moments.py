@@ -52,10 +52,12 @@ class Doing(NamedTuple):
     Attributes:
         steps: creations (True) and deletions of ACLs, in their order; at most two.
         is_sure: it is done in any case; otherwise all of it, or nothing.
+        condition: of unsure doings with the same one all are done, or none.
     """
 
     steps: tuple[tuple[bool, Acl], ...]
     is_sure: bool = True
+    condition: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,14 +233,14 @@ class _Plan:
         self.of_type = cells
         self.there, self.meant = there, meant
         self.patterns = {row.acl.binding: row.patterns for row in rows_of(acls, rules.semantics)}
-        self.doings: list[tuple[tuple[tuple[bool, Binding], ...], bool]] = []
+        self.doings: list[tuple[tuple[tuple[bool, Binding], ...], bool, str]] = []
         for each in doings:
             steps = tuple((is_new, acl.binding) for is_new, acl in each.steps)
             if any(binding in self.patterns for _, binding in steps):
-                self.doings.append((steps, each.is_sure))
+                self.doings.append((steps, each.is_sure, each.condition))
         self.touching = grouped(
             (binding, number)
-            for number, (steps, _) in enumerate(self.doings)
+            for number, (steps, *_) in enumerate(self.doings)
             for _, binding in steps
         )
         self.known: dict[frozenset[tuple[Binding, int]], _Grouped] = {}
@@ -314,7 +316,7 @@ class _Grouping:
 
     def _workers(self, number: int) -> Iterator[Worker]:
         """Yield what a doing does with the items; two workers where its steps do not meet."""
-        doing, is_sure = self.plan.doings[number]
+        doing, is_sure, condition = self.plan.doings[number]
         mine = [step for step in doing if step[1] in self.roles]
         if len(mine) > 1 and is_sure and all(self._is_alone(each) for _, each in mine):
             (is_new, first), (_, second) = mine
@@ -325,16 +327,17 @@ class _Grouping:
                 yield Worker((self._step(mine[0], is_alone=True),))
                 mine = mine[1:]
         is_alone = len(mine) == 1 and self._is_alone(mine[0][1])
-        steps = (self._step(each, is_alone=is_alone, is_sure=is_sure) for each in mine)
-        yield Worker(tuple(steps), is_sure)
+        unsure = None if is_sure else condition
+        steps = (self._step(each, is_alone=is_alone, unsure=unsure) for each in mine)
+        yield Worker(tuple(steps), is_sure, condition)
 
     def _step(
-        self, step: tuple[bool, Binding], *, is_alone: bool, is_sure: bool = True
+        self, step: tuple[bool, Binding], *, is_alone: bool, unsure: str | None = None
     ) -> tuple[bool, int]:
         """Return a step by the number of its item; what stands alone shares one with its like."""
         is_new, binding = step
         item = Item(self.roles[binding], binding in self.plan.there, binding in self.plan.meant)
-        key = (item, is_new, is_sure) if is_alone else binding
+        key = (item, is_new, unsure) if is_alone else binding
         number = self.items.setdefault(key, len(self.items))
         if number == len(self.about):
             self.about.append(item)

@@ -45,10 +45,12 @@ class Worker(NamedTuple):
     Attributes:
         steps: creations (True) and deletions of items, by their number, in their order.
         is_sure: it is done in any case; otherwise all of it, or nothing.
+        condition: of unsure workers with the same one all do their work, or none.
     """
 
     steps: tuple[tuple[bool, int], ...]
     is_sure: bool = True
+    condition: str = ""
 
 
 class Outlook(NamedTuple):
@@ -89,7 +91,7 @@ class Ways:
             is_reached: an ACL that nothing changes reaches the resource.
         """
         kept = tuple(
-            Worker(steps, worker.is_sure)
+            worker._replace(steps=steps)
             for worker in self.workers
             if (steps := tuple(step for step in worker.steps if matched >> step[1] & 1))
         )
@@ -143,10 +145,14 @@ def _outlook(
 
 
 def _is_end(done: tuple[int, ...], workers: tuple[Worker, ...]) -> bool:
-    return all(
-        at == len(worker.steps) or (at == 0 and not worker.is_sure)
-        for at, worker in zip(done, workers, strict=True)
-    )
+    seen = dict[str, bool]()
+    for at, worker in zip(done, workers, strict=True):
+        is_done = at == len(worker.steps)
+        if not is_done and (at or worker.is_sure):
+            return False
+        if worker.condition and seen.setdefault(worker.condition, is_done) is not is_done:
+            return False
+    return True
 
 
 def _next(moment: _Moment, workers: tuple[Worker, ...]) -> Iterator[tuple[tuple[int, ...], int]]:

@@ -167,6 +167,43 @@ def test_what_a_plan_deletes_and_a_file_holds_may_be_gone_and_may_stay():
     assert any("A plan deletes what a file holds" in note for note in found.notes)
 
 
+OWNER = Owner(("User:a", "User:CN=a"), Place("users.yaml", 1))
+DEFERRED = replace(change("x.a", deletes=MINE), is_deferred=True)
+
+
+@pytest.mark.parametrize(
+    ("kafka_users", "with_operator"),
+    [
+        (part("owners", owners=[OWNER]), None),
+        (part("owners", NEW, owners=[OWNER]), False),
+        (part("owners", owners=[Owner(("User:q", "User:CN=q"), Place("users.yaml"))]), True),
+    ],
+)
+def test_the_operator_removes_an_acl_although_a_plan_holds_it(kafka_users, with_operator):
+    plan = part("change", MINE, changes=[change("x.a", keeps=MINE)])
+    found = applied(plan, kafka_users, before=[MINE], with_operator=with_operator)
+    assert MINE.binding not in {each.binding for each in found.after.acls.values()}
+
+
+@pytest.mark.parametrize("other", ["plan", "file"])
+def test_what_others_make_for_a_user_the_operator_may_remove(other):
+    plan = part("change", NEW, changes=[change("x.a", creates=NEW)])
+    makes = plan if other == "plan" else part("asked", NEW)
+    found = applied(makes, part("owners", MINE, owners=[OWNER]), scope="add")
+    assert names(found.after) == names(found.ends.least) == names(state(*BEFORE))
+    assert ("User:a", "payments") in names(found.ends.most)
+    assert any("The User Operator removes what a plan" in note for note in found.notes)
+
+
+def test_what_a_plan_may_delete_later_a_kafka_user_makes_again():
+    plan = part("change", changes=[DEFERRED])
+    found = applied(plan, part("owners", MINE, owners=[OWNER]))
+    steps = [
+        (is_creation, each.binding) for doing in found.doings for is_creation, each in doing.steps
+    ]
+    assert steps == [(False, MINE.binding), (True, MINE.binding)]
+
+
 def test_a_new_acl_takes_no_id_that_is_in_use():
     two = planned(change("x.a", creates=NEW), change("x.b", deletes=MINE, creates=MINE))
     assert len(two.moments.most.acls) == len(two.after.acls) == 3
