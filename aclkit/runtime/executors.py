@@ -39,11 +39,16 @@ def executors_of(session: SparkSession) -> Executors:
     """Return what a session's cluster has; local mode shares this machine with the driver."""
     context = session.sparkContext
     tasks = max(1, context.defaultParallelism)
-    if context.master == "local" or context.master.startswith("local["):
+    if is_local(context.master or ""):
         left = (memory_limit() or _MEMORY_IF_UNKNOWN) - heap_size(os.environ)
         return Executors(tasks, max(0, left) // tasks)
     settings = dict(context.getConf().getAll())
     return Executors(tasks, bytes_of_task(settings))
+
+
+def is_local(master: str) -> bool:
+    """Whether driver and executors are one process."""
+    return master == "local" or master.startswith("local[")
 
 
 def bytes_of_task(settings: Mapping[str, str]) -> int:

@@ -28,6 +28,7 @@ from pyspark.sql import SparkSession
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import signals
 from aclkit.runtime.environment import DELTA_COORDINATE, environ, require_java
+from aclkit.runtime.executors import is_local
 from aclkit.runtime.gateway import start_gateway
 from aclkit.runtime.jars import DELTA, HADOOP, S3, checked_jars
 from aclkit.runtime.memory import heap_size
@@ -200,7 +201,7 @@ def _own_conf(
         **_reached(uris),
         "spark.jars": ",".join(map(str, [*checked_jars(DELTA, log.info), *_s3_jars(uris)])),
     }
-    if master == "local" or master.startswith("local["):
+    if is_local(master):
         settings |= _local_conf(os.environ)
     return SparkConf(loadDefaults=False).setAll(list({**settings, **extra}.items()))
 

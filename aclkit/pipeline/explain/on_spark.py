@@ -269,7 +269,7 @@ class Frames:
 
 def _by_block(weighed: pa.Table) -> list[int]:
     found = np.bincount(weighed["block"].to_numpy(), weights=weighed["entries"].to_numpy())
-    return found.astype(np.int64).tolist()
+    return [int(entries) for entries in found]
 
 
 def _do(
