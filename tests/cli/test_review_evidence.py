@@ -11,7 +11,7 @@ import pytest
 from tests.cli.test_review import Place
 from tests.questions.query import small_warehouse as small
 
-OLDER = Path("tests/data/review-of-0.3/q1")
+OLDER = Path(__file__).parents[1] / "data/review-of-0.3/q1"
 """A review that version 0.3 closed, of the first three ACLs of the small warehouse."""
 
 
