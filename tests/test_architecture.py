@@ -165,12 +165,12 @@ NO_ENGINE = {
     "pipeline/explain/arrays.py: _BITS_OF_A_NUMBER": "columns that one number holds",
     "pipeline/explain/counted.py: _MOST_KEYS": "keys that are sorted at once",
     "pipeline/explain/materialize.py: DENSE_LIMIT": "what --dense auto writes",
+    "pipeline/explain/on_spark.py: _BLOCKS": "of how many blocks of names Spark counts the entries",
     "pipeline/explain/pairing.py: NO_SET": "no number of a set",
     "pipeline/explain/pairing.py: _FEW_SUBJECTS": "which patterns make kinds",
     "pipeline/explain/ranked_acls.py: MOST_ACLS": "ACLs that can be told apart",
     "pipeline/replay/following.py: _YOUNG": "how young a file's time proves nothing",
     "pipeline/replay/forget.py: MOST_NAMED": "names in a message",
-    "pipeline/replay/ranges.py: END": "the end of a log",
     "pipeline/replay/record.py: _MOST_NAMED": "names in a message",
     "pipeline/replay/spans.py: FOLLOWS_NONE": "no epoch",
 }

@@ -17,7 +17,8 @@ from aclkit.warehouse.removal import remove_unneeded
 from aclkit.warehouse.retention import Kept, Policy, keep
 from aclkit.warehouse.run import Run, publish
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.store import Store, remove_scratch_store
+from aclkit.warehouse.scratch_store import remove_scratch_store
+from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import Extent
 
 PRUNED: Final = ("access_change", "finding")

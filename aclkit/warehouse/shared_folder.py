@@ -36,7 +36,7 @@ class Mark:
             SurroundingsError: it does not.
         """
         with suppress(OSError):
-            if Path(self.path).read_text() == self.word:
+            if Path(self.path).read_text("utf-8") == self.word:
                 return
         raise SurroundingsError(not_shared(str(Path(self.path).parent.parent)))
 
@@ -59,7 +59,7 @@ def marked(place: Location) -> Iterator[Mark | None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     mark = Mark(str(path.absolute()), secrets.token_hex(16))
     try:
-        path.write_text(mark.word)
+        path.write_text(mark.word, "utf-8")
         yield mark
     finally:
         path.unlink(missing_ok=True)

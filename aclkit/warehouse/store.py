@@ -10,11 +10,9 @@ condition, so there it writes files next to those of a table, which are taken ov
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 from deltalake import DeltaTable as OpenTable
@@ -417,33 +415,6 @@ class Store:
             return ()
         files = read_files(self.place, JOB_RUN, newest)
         return published_runs(str(self.place), ask_files(JOB_RUN, files, query))
-
-
-FOLDER: Final = "_trial"
-"""Of a scratch store, within a warehouse."""
-
-
-@contextmanager
-def scratch_store(store: Store) -> Iterator[Store]:
-    """Open a store for tables that are never published, empty; what it holds goes at the end.
-
-    It lies within the warehouse, because Spark can write there wherever its tasks run. Only the
-    holder of the warehouse may have one.
-    """
-    remove_scratch_store(store.place)
-    try:
-        yield Store(lambda: store.spark, store.place.of_table(FOLDER), store.require_held)
-    finally:
-        remove_scratch_store(store.place)
-
-
-def remove_scratch_store(place: Location) -> None:
-    """Remove what a trial left, one of a killed run too."""
-    if not place.is_remote:
-        shutil.rmtree(place.folder / FOLDER, ignore_errors=True)
-        return
-    for name in place.files.tree(FOLDER):
-        place.files.delete(f"{FOLDER}/{name}")
 
 
 def _whose(cluster_id: str) -> str:

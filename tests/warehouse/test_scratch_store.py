@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.warehouse.store import FOLDER, Store, remove_scratch_store, scratch_store
+from aclkit.warehouse.scratch_store import FOLDER, remove_scratch_store, scratch_store
+from aclkit.warehouse.store import Store
 
 RANGE = [("c", 1, 5, 0, "record", -1)]
 

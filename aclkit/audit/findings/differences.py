@@ -51,7 +51,8 @@ from aclkit.warehouse.codecs import ALIVE_SQL, acl_of, acl_sql
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.run import Run
-from aclkit.warehouse.store import Store, scratch_store
+from aclkit.warehouse.scratch_store import scratch_store
+from aclkit.warehouse.store import Store
 
 _SUSPECT: Final = pa.schema({"acl_id": pa.string()})
 _IN_ORDER: Final = f"FROM {DIFFERING} ORDER BY resource_type, resource_name, example"

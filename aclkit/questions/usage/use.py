@@ -240,7 +240,7 @@ class UseOfAcls:
         index = AclIndex.of(allows, self.rules.semantics)
         found: dict[tuple[str, ...], list[Use]] = {}
         for use in self.uses:
-            if not use.is_allowed or use.request.principal in self.rules.settings.super_users:
+            if not use.is_allowed or self.rules.settings.makes_super(use.request.principal):
                 continue
             if use.is_of_any:
                 hits: Iterable[Acl] = (a for a in allows if self._is_of_type(a, use.request))
