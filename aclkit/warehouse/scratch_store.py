@@ -1,4 +1,4 @@
-"""A warehouse → a store within it for tables that are never published, empty, and gone at the end."""
+"""A warehouse → a store in it for tables that are never published, empty, and gone at the end."""
 
 from __future__ import annotations
 
