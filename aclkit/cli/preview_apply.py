@@ -104,7 +104,9 @@ def apply(
         planned = Planned.of(change, start.inventory, applied, budget)
         limits = limits_of(gate, planned, start, budget)
         verdict = judge(planned, limits, budget).said(clean)
-        brought, ended = changed_findings(audit, [*applied.after.acls.values()], known)
+        acls, semantics = tuple(applied.after.acls.values()), change.readings[1]
+        then = replace(audit, acls=acls, semantics=semantics)
+        brought, ended = changed_findings(audit, then, known)
         notes = [*start.notes, *applied.notes]
         answer = gate_answer(
             planned,
@@ -133,9 +135,9 @@ def _start(
         context.stand_on(found.published, found.run)
         tell_state(found.published, found.run)
         return start, audit, known
-    (read,) = read_alike(
-        [read_file_side(base, replace(wanted.asked.of_start, form=None))], given_reading(chosen)
-    )
+    given = given_reading(chosen)
+    side = read_file_side(base, replace(wanted.asked.of_start, form=None))
+    (read,) = read_alike([side], given)
     acls = {acl.acl_id: acl for acl in read.side.acls}
     semantics = read.reading.semantics
     start = Start(
@@ -144,6 +146,7 @@ def _start(
         inventory=names_in(acls.values(), semantics),
         where=f"on top of {shown(base)}",
         notes=read.side.notes,
+        after_glob=given.after_glob(semantics),
     )
     audit = AuditInput(acls=read.side.acls, semantics=semantics, settings=read.reading.settings)
     return start, audit, None

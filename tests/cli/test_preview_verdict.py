@@ -60,6 +60,26 @@ def test_fail_on_denies_what_it_names(write, acl_file, fail_on, what, code):
     assert told.startswith("Verdict: deny." if code else "Verdict: review.")
 
 
+SVC = acl("pay", principal="User:svc-*")
+GLOB = acl("ord?rs", principal="User:ann", pattern_type="GLOB")
+
+
+def test_the_first_glob_beside_a_file_is_read_as_the_next_run_will(acl_file, work):
+    acl_file("now.txt", SVC)
+    acl_file("new.txt", SVC, GLOB)
+    told = apply("new.txt", "--fail-on", "gained", code=1).stdout
+    assert "User:ann gains READ, DESCRIBE on topics like ord?rs from any host." in told
+    assert "User:svc-* matches (such as User:svc-) gain READ, DESCRIBE on topic pay" in told
+    assert "grants nothing" not in told
+    assert "Proven" not in told
+
+
+def test_under_a_preset_the_first_glob_is_read_by_it(acl_file, work):
+    acl_file("now.txt", SVC)
+    acl_file("new.txt", SVC, GLOB)
+    assert verdict("new.txt", "--fail-on", "any", "--semantics", "kafka") == "pass"
+
+
 def test_a_watched_topic_that_opens_denies(write, acl_file):
     acl_file("new.txt", ANN, BOB)
     found = applied("new.txt", "--watch", write("watch.toml", WATCH), code=1)
@@ -231,12 +251,13 @@ def test_a_hostile_name_in_a_reason_runs_no_command(write, acl_file, work):
 # What the end depends on
 
 
-def test_a_user_without_a_file_may_lose_its_denies_too(write):
+def test_a_user_without_a_file_may_lose_its_denies_first(write):
     path = write("users.yaml", USERS)
     kept = ("--scope", "add")
     told = apply(path, *kept).stdout
     assert "Proven" not in told
-    assert "User:bob may gain" in told  # without its DENY
+    assert "For a time: User:bob gains" in told  # without its DENY, and still with its ALLOW
+    assert "User:bob may gain" not in told
     assert "whether Strimzi's User Operator removes 2 ACLs of User:bob" in told
 
 

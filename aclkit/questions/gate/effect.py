@@ -89,13 +89,18 @@ def _told(lines: Sequence[ChangeLine], one: str, many: str) -> Iterator[str]:
         who = dict.fromkeys(
             principal_words(each) for line in lines for each in line.party.principals
         )
-        verb = one if len(who) == 1 else many
+        verb = _verb([*who], one, many)
         yield _begun(f"{few(who)} {verb} access ({number_of(len(lines), 'change')}).")
         return
     for line in lines:
-        verb = one if len(line.party.principals) == 1 else many
-        names = few(map(principal_words, line.party.principals))
-        yield _begun(f"{names} {verb} {access_words(line)}.")
+        names = [*map(principal_words, line.party.principals)]
+        verb = _verb(names, one, many)
+        yield _begun(f"{few(names)} {verb} {access_words(line)}.")
+
+
+def _verb(who: Sequence[str], one: str, many: str) -> str:
+    """Return the verb of some principals; one class may be several: ``principals that``."""
+    return one if len(who) == 1 and not who[0].startswith("principals ") else many
 
 
 def _begun(sentence: str) -> str:

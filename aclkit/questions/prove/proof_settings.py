@@ -16,7 +16,14 @@ from aclkit.model.acl import Acl
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.brokers import ranges_by_broker, require_known_reading
 from aclkit.model.redpanda import authorizer_of
-from aclkit.model.semantics import KAFKA, PRESETS, AskedReading, BrokerSettings, Semantics
+from aclkit.model.semantics import (
+    KAFKA,
+    KIP_1042,
+    PRESETS,
+    AskedReading,
+    BrokerSettings,
+    Semantics,
+)
 from aclkit.model.super_users import has_placeholder
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.preview.globs import first_glob_note
@@ -90,6 +97,16 @@ class GivenReading:
         )
         is_given = users is not None or everyone is not None or self.preset or self.own
         return replace(read, source="the options") if is_given else read
+
+    def after_glob(self, read: Semantics) -> Semantics | None:
+        """Return how a run with these options reads ACLs once there is a GLOB; None is as before.
+
+        Args:
+            read: how they are read without one.
+        """
+        if self.preset is not None:
+            return None
+        return replace(KIP_1042, **{"authorizer": read.authorizer, **self.own})
 
     def confirming(self, own: Reading) -> Reading:
         """Return how a warehouse is read: a setting unknown there is known if this confirms it."""
