@@ -321,7 +321,7 @@ def _closing(acls: Iterable[Acl]) -> dict[Binding, Acl]:
     return {acl.binding: acl for acl in unmatched}
 
 
-def _state(before: State, removed: set[Binding], wanted: Mapping[Binding, Acl]) -> State:
+def _state(before: State, removed: Collection[Binding], wanted: Mapping[Binding, Acl]) -> State:
     """Return a state without some ACLs, and with others; ACLs that stay keep their ids."""
     acls = {name: acl for name, acl in before.acls.items() if acl.binding not in removed}
     existing = {acl.binding for acl in acls.values()}

@@ -30,7 +30,7 @@ class Taken:
         has_operator: it runs.
     """
 
-    gone: Collection[Binding]
+    gone: set[Binding]
     owned: Mapping[Binding, Acl]
     unowned: Mapping[Binding, Acl]
     has_operator: bool
