@@ -136,7 +136,7 @@ def apply_desired(
     made |= unsure & there
     kept = wanted | {each.acl.binding: each.acl.acl for each in effects if each.acl.binding in made}
     kept = {b: acl for b, acl in kept.items() if b in there or b not in contested}
-    after = _state(before, lost - there, kept)
+    after = _state(before, {*lost} - there, kept)
     known = {acl.binding: acl.acl for acl in _held(parts)}
     doings = [each for part in parts for each in map(_doing, part.changes) if each.steps]
     doings += others

@@ -30,7 +30,7 @@ class Taken:
         has_operator: it runs.
     """
 
-    gone: set[Binding]
+    gone: frozenset[Binding]
     owned: Mapping[Binding, Acl]
     unowned: Mapping[Binding, Acl]
     has_operator: bool
@@ -65,7 +65,7 @@ def taken_by(
     unowned = {acl.binding: acl for acl in operator_removes(owners, ever.values()) if is_told}
     gone = {acl.binding for acl in before.acls.values() if is_removed(acl, held, parts, scope)}
     return Taken(
-        gone=gone,
+        gone=frozenset(gone),
         owned=owned,
         unowned=unowned,
         has_operator=with_operator is True,
