@@ -11,9 +11,8 @@ LOG_DIVERGED: Final = Kind(
     severity="medium",
     summary="log offsets that another leader overwrote",
     meaning=(
-        "aclkit read some offsets with a leader epoch that the log does not have there, as another "
-        "copy or a snapshot shows. The records read with it were never committed, so aclkit does "
-        "not use them."
+        "aclkit read some offsets with a leader epoch that another copy or a snapshot rules out. "
+        "The records read with it were never committed, so aclkit does not use them."
     ),
     fix="When you copy the log from a follower, pass --high-watermark.",
 )
