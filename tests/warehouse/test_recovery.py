@@ -9,7 +9,7 @@ import pytest
 from deltalake import DeltaTable
 
 from aclkit.warehouse.commits import KEEPING
-from aclkit.warehouse.formats import FORMAT, STEPS
+from aclkit.warehouse.formats import FORMAT, GROWN, STEPS
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.run import begin_run, publish
 from aclkit.warehouse.schemas import TABLES
@@ -19,7 +19,7 @@ from tests.warehouse.aging import Killed, age, be_older_aclkit, kill_at
 SINCE = datetime(2026, 11, 21, tzinfo=UTC)
 PUBLISHED = {
     "setting": 7, "log_range": 8, "acl_reject": 9,
-    "resource_lifetime": 1, "finding": 1, "acl_log": 1,
+    "resource_lifetime": 1, "finding": 1, "acl_log": 1, "log_file": 1,
 }  # fmt: skip
 """Table → its published version. Behind them lie two commits that no run has published, so that
 putting a table back is its version 10, 11, 12 or 4: Delta writes a checkpoint with version 10."""
@@ -49,7 +49,7 @@ def write(spark, warehouse, commits, first=0):
 def kill_of_older_aclkit(spark, folder):
     """Make a warehouse of an older aclkit whose last run was killed before it published."""
     with pytest.MonkeyPatch.context() as patch:
-        be_older_aclkit(patch, ("acl_log", "finding", "job_run", "setting"))
+        be_older_aclkit(patch, (*GROWN, "job_run"))
         versions = write(spark, folder, {table: v + 1 for table, v in PUBLISHED.items()})
         assert {name: versions[name] for name in PUBLISHED} == PUBLISHED
         kill_at(patch, "before-job-run")
@@ -112,7 +112,7 @@ def test_the_tables_of_an_older_aclkit_get_the_format_of_this_one_with_the_next_
     found = properties_of(aged)
     assert set(found) == {*PUBLISHED, "job_run"}
     assert all(KEEPING.items() <= properties.items() for properties in found.values())
-    for grown in ("acl_log", "finding", "job_run", "setting"):
+    for grown in GROWN:
         assert columns_of(str(aged / grown)) == list(TABLES[grown].column_names)
     # It is published at once, as maintenance that keeps the rows, and done only once.
     newest = require_readable(spark, aged)

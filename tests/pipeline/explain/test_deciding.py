@@ -94,7 +94,7 @@ def test_the_view_explain_shows_the_same_cells(tmp_path, semantics):
 
 
 def test_parts_of_any_size_write_the_same_rows(tmp_path, monkeypatch):
-    for limit in ("_LOOKS", "_SETS", "_SETS_OF_A_UNIT"):
+    for limit in ("LOOKS", "_SETS", "_SETS_OF_A_UNIT"):
         monkeypatch.setattr(deciding, limit, 1)
     found = decide_into(Store(None, str(tmp_path)), scope(), most=20)
     assert found == by_the_oracle(scope())
