@@ -16,8 +16,9 @@ from aclkit.warehouse.recovery import fence_tables
 from aclkit.warehouse.removal import remove_unneeded
 from aclkit.warehouse.run import begin_run, hold, publish
 from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.scratch_store import FOLDER, scratch_store
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.store import FOLDER, Store, scratch_store
+from aclkit.warehouse.store import Store
 
 RANGES = [("c", 0, 5, 1, "record"), ("c", 5, 9, None, "snapshot")]
 OTHER = [("d", 0, 7, 2, "record")]

@@ -15,7 +15,7 @@ from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.maintenance import COMPACTED
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.run import versions_now
-from aclkit.warehouse.store import FOLDER
+from aclkit.warehouse.scratch_store import FOLDER
 from tests.nightly.test_nightly import FIRST_NIGHT, SECOND_NIGHT, Nights, add
 
 pytestmark = [pytest.mark.usefixtures("spark"), pytest.mark.slow, pytest.mark.timeout(1_200)]
