@@ -89,7 +89,7 @@ def test_the_authorizer_stands_in_the_settings_of_the_run_and_in_each_proof(of_r
 
 
 def test_no_advice_removes_an_acl_of_a_role_or_a_group(of_role):
-    assert of_role.removed()
+    # To Kafka it would: test_to_kafka_a_group_is_a_principal_that_no_client_has.
     assert not [line for line in of_role.removed() if ROLE in line or GROUP in line]
     assert "--allow-principal Group" not in of_role.ask("tidy", "--format", "kafka-acls")
 
