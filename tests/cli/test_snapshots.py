@@ -65,9 +65,7 @@ def test_history_of_a_truncated_log_is_that_of_the_whole_one_from_the_oldest_sna
 
 
 def test_snapshot_that_the_log_explains_is_checked_and_not_kept(truncated, logs):
-    # What both snapshots prove is kept, although only the oldest one is.
-    committed = ("committed", OLDEST - 1, 2417)
-    assert known(truncated) == [committed, ("record", 1895, 2621), ("snapshot", 0, OLDEST)]
+    assert known(truncated) == [("record", 1895, 2621), ("snapshot", 0, OLDEST)]
     facts = truncated.sql("SELECT DISTINCT log_offset FROM acl_log WHERE fact = 'snapshot'")
     assert [row["log_offset"] for row in facts] == [str(OLDEST)]
     assert truncated.sql("SELECT finding FROM finding") == []
