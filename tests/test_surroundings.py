@@ -40,7 +40,7 @@ HOSTILE = {
 SETTINGS = 'warehouse = "warehouse/demo"\nlock-timeout = "never"\nno-such-option = 1\n'
 
 
-BY_LIBRARIES = {"_RJEM_MALLOC_CONF"}
+BY_LIBRARIES = {"_RJEM_MALLOC_CONF", "SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE"}
 """What libraries put into the environment of a process that loads them."""
 
 

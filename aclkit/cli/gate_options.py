@@ -54,7 +54,7 @@ _OPTIONS = (
         "--fail-on",
         cls=GateOption,
         type=click.Choice(FAIL_ON),
-        help="Exit code 1 where access is gained, lost, off for a time (gap), or any of these.",
+        help="Exit code 1 where access is gained, lost, off or open for a time (gap), or any.",
     ),
     option(
         "--summary-env",

@@ -14,7 +14,9 @@
 #                           files of aclkit preview apply. Take them from a protected branch
 #   GATE_SUPER_USERS, GATE_ALLOW_EVERYONE (true or false), GATE_SERVER_PROPERTIES
 #                           the brokers' settings, with GATE_BASE; a warehouse has its own
-#   GATE_STRICT, GATE_ALLOW_EMPTY, GATE_OPERATOR
+#   GATE_OPERATOR           whether Strimzi's User Operator removes ACLs of users without a
+#                           KafkaUser: true or false; if empty, judged both ways
+#   GATE_STRICT, GATE_ALLOW_EMPTY
 #                           true turns the option on
 #   GATE_COMMENT            Markdown file to write; default: aclkit-comment.md
 #   GATE_SARIF              SARIF file to write; empty: none
@@ -79,9 +81,15 @@ if [ -n "${GATE_ALLOW_EVERYONE:-}" ]; then
     set -- "$@" --no-allow-everyone
   fi
 fi
+if [ -n "${GATE_OPERATOR:-}" ]; then
+  if is_on GATE_OPERATOR "$GATE_OPERATOR"; then
+    set -- "$@" --operator
+  else
+    set -- "$@" --no-operator
+  fi
+fi
 if is_on GATE_STRICT "${GATE_STRICT:-}"; then set -- "$@" --strict; fi
 if is_on GATE_ALLOW_EMPTY "${GATE_ALLOW_EMPTY:-}"; then set -- "$@" --allow-empty; fi
-if is_on GATE_OPERATOR "${GATE_OPERATOR:-}"; then set -- "$@" --operator; fi
 
 # One path a line; aclkit itself expands globs.
 set -f

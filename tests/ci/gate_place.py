@@ -21,14 +21,14 @@ exit 1
 """
 
 
-def plan(*, replaces_deny=False):
-    """A plan that adds an ACL and removes one; on demand it replaces a DENY by the same."""
+def plan(*, replaces=False):
+    """A plan that adds an ACL and removes one; on demand it replaces one by the same."""
     content = json.loads((TERRAFORM / "2-plan.json").read_text(encoding="utf-8"))
     changes = {each["address"]: each["change"] for each in content["resource_changes"]}
     kept = changes['kafka_acl.all["baker writes"]']
-    kept |= {"actions": ["no-op"], "after": kept["before"], "after_unknown": {}}
-    if replaces_deny:
-        changes['kafka_acl.all["nobody deletes"]']["actions"] = ["delete", "create"]
+    kept |= {"after": kept["before"], "after_unknown": {}}
+    if not replaces:
+        kept["actions"] = ["no-op"]
     return json.dumps(content)
 
 

@@ -57,22 +57,32 @@ def test_a_change_that_opens_a_watched_topic_is_denied(gate, warehouse):
 def test_a_harmless_change_goes_ahead_and_its_comment_has_no_word_fail(gate, warehouse):
     paths = gate.write("users.yaml", user("failover.events"))
     watch = gate.write("watch.toml", WATCH)
-    code, _ = gate.run(paths=paths, warehouse=warehouse, watch=watch)
+    code, _ = gate.run(paths=paths, warehouse=warehouse, watch=watch, operator="false")
     comment = gate.read("aclkit-comment.md")
     assert (code, comment.startswith(MARKER)) == (0, True)
     assert "over.events" in comment
     assert "fail" not in comment.lower()
 
 
+def test_what_only_the_user_operator_would_open_is_denied_until_the_gate_knows_of_it(
+    gate, warehouse
+):
+    paths = gate.write("users.yaml", user("failover.events"))
+    watch = gate.write("watch.toml", WATCH)
+    code, _ = gate.run(paths=paths, warehouse=warehouse, watch=watch)
+    assert code == 1
+    assert "pass --operator or --no-operator" in gate.read("aclkit-comment.md")
+
+
 def test_a_change_that_needs_review_stops_a_strict_gate(gate, warehouse):
     paths = gate.write("users.yaml", user("orders.events"))
-    code, _ = gate.run(paths=paths, warehouse=warehouse, strict="true")
+    code, _ = gate.run(paths=paths, warehouse=warehouse, strict="true", operator="false")
     assert code == 1
     assert "Verdict: review" in gate.read("aclkit-comment.md")
 
 
-def test_a_plan_that_takes_a_deny_off_for_a_time_is_denied(gate):
-    paths = gate.write("plan.json", plan(replaces_deny=True))
+def test_a_plan_that_takes_an_acl_off_for_a_time_is_denied(gate):
+    paths = gate.write("plan.json", plan(replaces=True))
     code, _ = gate.run(paths=paths, base=BEFORE, summary_env="out.env")
     assert code == 1
     assert gate.summary()["ACLKIT_VERDICT"] == "deny"
@@ -81,13 +91,13 @@ def test_a_plan_that_takes_a_deny_off_for_a_time_is_denied(gate):
 
 
 def test_a_gap_goes_ahead_where_the_team_allows_it(gate):
-    paths = gate.write("plan.json", plan(replaces_deny=True))
+    paths = gate.write("plan.json", plan(replaces=True))
     code, _ = gate.run(paths=paths, base=BEFORE, fail_on="none")
     assert code == 0
 
 
 def test_sarif_is_written_on_demand_and_ends_as_the_comment_does(gate):
-    paths = gate.write("plan.json", plan(replaces_deny=True))
+    paths = gate.write("plan.json", plan(replaces=True))
     code, _ = gate.run(paths=paths, base=BEFORE, sarif="out/a.sarif")
     assert code == 1
     assert json.loads(gate.read("out/a.sarif"))["version"] == "2.1.0"
@@ -96,7 +106,7 @@ def test_sarif_is_written_on_demand_and_ends_as_the_comment_does(gate):
 def test_several_paths_stand_one_a_line_and_may_have_blanks(gate, warehouse):
     first = gate.write("my users.yaml", user("orders.events"))
     second = gate.write("-x.yaml", user("orders.raw").replace("newcomer", "another"))
-    code, told = gate.run(paths=f"{first}\n{second}", warehouse=warehouse)
+    code, told = gate.run(paths=f"{first}\n{second}", warehouse=warehouse, operator="false")
     assert code == 0, told
     assert "User:newcomer" in gate.read("aclkit-comment.md")
     assert "User:another" in gate.read("aclkit-comment.md")

@@ -30,7 +30,7 @@ def atlantis(gate, paths, **variables):
 def test_atlantis_reads_the_word_fail_only_where_the_gate_stops(gate):
     code, output = atlantis(gate, plan())
     assert (code, MARKER in output, "fail" in output.lower()) == (0, True, False)
-    code, output = atlantis(gate, plan(replaces_deny=True))
+    code, output = atlantis(gate, plan(replaces=True))
     assert (code, "fail" in output.lower()) == (1, True)
     code, output = atlantis(gate, plan(), GATE_STRICT="maybe")
     assert (code, "fail" in output.lower()) == (2, True)
@@ -98,7 +98,7 @@ def judged(action, gate, **variables):
 
 
 def test_the_action_hands_on_verdict_files_and_exit_code(action, gate):
-    paths = gate.write("plan.json", plan(replaces_deny=True))
+    paths = gate.write("plan.json", plan(replaces=True))
     outputs = judged(action, gate, GATE_PATHS=paths, GATE_BASE=str(BEFORE), GATE_SARIF="a.sarif")
     assert outputs == {
         "exit-code": "1",

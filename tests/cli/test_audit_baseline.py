@@ -150,7 +150,7 @@ def test_what_is_fixed_has_a_block_of_its_own(audit, tmp_path):
         for number in range(4)
     ]}))  # fmt: skip
     lines = audit("--baseline", str(file), code=1).stdout.splitlines()
-    assert lines[0] == "1 high and 1 low findings (2 new, 4 fixed)."
+    assert lines[0] == "1 high and 1 low findings (2 not in the baseline, 4 fixed)."
     head = lines.index("fixed (4): findings of the baseline that no longer exist")
     assert lines[head + 1 : head + 4] == ["  any-host  gone"] * 3
     assert "gone" not in lines[head + 4]

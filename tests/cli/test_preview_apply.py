@@ -69,9 +69,9 @@ def test_a_deny_that_is_off_for_a_time_opens_access_for_a_time(write):
     deny = tf("pay.", "User:bob", "Deny", acl_operation="All",
               resource_pattern_type_filter="Prefixed")  # fmt: skip
     path = write("plan.json", plan(resource("kafka_acl.d", "delete,create", deny, deny)))
-    found = applied(path, "--fail-on", "gained", code=1)
+    found = applied(path, "--fail-on", "gap", code=1)
     assert [each["kind"] for each in found["for_a_time"]] == ["gained"]
-    assert found["gate"]["reasons"] == ["Access is gained for a time (--fail-on gained)."]
+    assert found["gate"]["reasons"] == ["Access is open for a time (--fail-on gap)."]
 
 
 def test_where_plan_and_cluster_disagree_it_is_said(write):

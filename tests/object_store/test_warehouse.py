@@ -20,8 +20,8 @@ from aclkit.warehouse.scratch_store import FOLDER, scratch_store
 from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.store import Store
 
-RANGES = [("c", 0, 5, 1, "record"), ("c", 5, 9, None, "snapshot")]
-OTHER = [("d", 0, 7, 2, "record")]
+RANGES = [("c", 0, 5, 1, "record", None), ("c", 5, 9, None, "snapshot", None)]
+OTHER = [("d", 0, 7, 2, "record", None)]
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def rows(store, table="log_range"):
 
 def test_rows_are_appended_and_replaced_cluster_by_cluster(store_of_tables):
     assert rows(store_of_tables) == sorted([*RANGES, *OTHER], key=repr)
-    new = ("c", 0, 99, 3, "record")
+    new = ("c", 0, 99, 3, "record", None)
     store_of_tables.replace_rows("log_range", [new], "d")
     store_of_tables.replace_rows("log_range", [new], "c")
     assert rows(store_of_tables) == [new]
@@ -65,7 +65,7 @@ def test_a_table_is_read_as_of_a_version_and_put_back_to_it(store_of_tables):
 def test_a_trial_is_asked_beside_the_tables_and_gone_after_it(store_of_tables):
     ours, theirs = {"ours": ("log_range", 1)}, {"theirs": ("log_range", 0)}
     with scratch_store(store_of_tables) as trial:
-        trial.replace_rows("log_range", [("c", 0, 99, 3, "record")], "c")
+        trial.replace_rows("log_range", [("c", 0, 99, 3, "record", None)], "c")
         with read_versions(store_of_tables, "c", ours, (trial, theirs)) as read:
             counts = "SELECT (SELECT count(*) FROM ours), (SELECT count(*) FROM theirs)"
             assert read.rows(counts) == [(2, 1)]
@@ -78,9 +78,9 @@ def test_what_one_run_publishes_the_next_and_readers_see(where):
         with begin_run(None, where, "replay", lock_timeout=0) as run:
             assert run.run_number == number
             run.cluster_id = "c"
-            run.store.replace_rows("log_range", [("c", 0, number, 1, "record")], "c")
+            run.store.replace_rows("log_range", [("c", 0, number, 1, "record", None)], "c")
             publish(run)
-    assert rows(Store(None, where)) == [("c", 0, 2, 1, "record")]
+    assert rows(Store(None, where)) == [("c", 0, 2, 1, "record", None)]
     assert [run.run_number for run in Store(None, where).all_runs()] == [0, 1, 2]
 
 

@@ -3,8 +3,8 @@
 *deny*: a policy, the reference, a watch or ``--fail-on`` is broken, or something is unknown.
 *review*: access changes otherwise, at some end or for a time. *pass*: no access changes.
 
-A *gap* is access that is there before and afterwards, and is missing for a time. What is allowed
-for a time, and not before, is gained.
+A *gap* is access that is otherwise for a time only: off, while it is there before and afterwards,
+or open, while it is allowed neither before nor afterwards.
 """
 
 from __future__ import annotations
@@ -90,15 +90,8 @@ class Planned:
             fresh=applied.fresh,
         )
 
-    @property
-    def has_gap(self) -> bool:
-        """Whether access is off for a time."""
-        return self.moment is not None and self.moment.has(LOST)
-
     def has(self, kind: str) -> bool:
-        """Whether anything is gained or lost at some end; or gained for a time."""
-        if kind == GAINED and self.moment is not None and self.moment.has(GAINED):
-            return True
+        """Whether anything is gained or lost at some end."""
         return self.preview.has(kind) or (self.others is not None and self.others.has(kind))
 
     @property
@@ -249,15 +242,14 @@ def _failing(planned: Planned, fail_on: str | None) -> Iterator[str]:
     for kind in (LOST, GAINED):
         if kind in kinds and planned.has(kind):
             yield f"Access {_how_sure(planned, kind)} (--fail-on {fail_on})."
-    if GAP in kinds and planned.has_gap:
-        yield f"Access is off for a time (--fail-on {fail_on})."
+    if GAP in kinds and planned.moment is not None:
+        for kind, how in ((LOST, "off"), (GAINED, "open")):
+            if planned.moment.has(kind):
+                yield f"Access is {how} for a time (--fail-on {fail_on})."
 
 
 def _how_sure(planned: Planned, kind: str) -> str:
-    if planned.preview.has(kind):
-        return f"is {kind}"
-    is_perhaps = planned.others is not None and planned.others.has(kind)
-    return f"may be {kind}" if is_perhaps else f"is {kind} for a time"
+    return f"is {kind}" if planned.preview.has(kind) else f"may be {kind}"
 
 
 def _words(openings: Sequence[RegionChange]) -> str:

@@ -83,12 +83,10 @@ def test_an_acl_that_is_off_for_a_time_without_effect_on_access_is_no_gap():
     ).name == ("pass")
 
 
-def test_a_deny_that_is_off_for_a_time_is_a_gain_and_no_gap():
-    gain = planned([OTHER, DENY], [OTHER, DENY], replaced(DENY))
-    assert verdict(gain, fail_on="gap").name == "review"
-    assert verdict(gain, fail_on="gained").reasons == [
-        "Access is gained for a time (--fail-on gained)."
-    ]
+def test_access_that_is_open_for_a_time_fails_on_gap_and_not_on_what_the_end_gains():
+    opening = planned([OTHER, DENY], [OTHER, DENY], replaced(DENY))
+    assert verdict(opening, fail_on="gained").name == "review"
+    assert verdict(opening, fail_on="gap").reasons == ["Access is open for a time (--fail-on gap)."]
 
 
 PERHAPS = [Depends("the weather", {OPEN.binding: OPEN})]
