@@ -153,7 +153,8 @@ decide_with_option = option(
     "--decide-with",
     type=click.Choice(DECIDE_WITH),
     default="auto",
-    help="local: this machine. spark: Spark's tasks. auto: local, or under spark-submit Spark's.",
+    help="local: this machine. spark: Spark's tasks, and its driver replays what is small. auto: local, "
+    "or under spark-submit Spark's.",
 )
 
 inventory_options = together(

@@ -125,9 +125,12 @@ def test_a_run_that_listed_again_keeps_no_imprint_of_the_listing_before(tmp_path
 
 @pytest.mark.parametrize(
     ("most_bytes", "most_facts", "is_ours", "fits"),
-    [(100, 5, True, True), (99, 5, True, False), (100, 4, True, False), (100, 5, False, False)],
-)
-def test_what_fits_is_replayed_by_this_process(
+    [
+        (100, 5, True, True), (99, 5, True, False), (100, 4, True, False),
+        (300, 15, False, True), (299, 15, False, False), (300, 14, False, False),
+    ],
+)  # fmt: skip
+def test_what_fits_is_replayed_by_this_process_a_third_of_it_by_a_driver_of_spark(
     tmp_path, monkeypatch, most_bytes, most_facts, is_ours, fits
 ):
     (tmp_path / "a").write_bytes(b"x" * 100)
