@@ -153,7 +153,7 @@ decide_with_option = option(
     "--decide-with",
     type=click.Choice(DECIDE_WITH),
     default="auto",
-    help="local: this machine. spark: Spark's tasks, and its driver replays what is small. auto: local, "
+    help="local: this machine. spark: Spark's tasks; its driver replays a small log. auto: local, "
     "or under spark-submit Spark's.",
 )
 

@@ -19,6 +19,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
 from aclkit.pipeline.explain import rows, tasks
 from aclkit.pipeline.explain.arrays import Flags, Lists, Numbers, ranges_of, runs_of
+from aclkit.pipeline.explain.groups import list_array
 from aclkit.pipeline.explain.pairing import NO_SET, Paired
 from aclkit.pipeline.explain.ranked_acls import OPERATIONS, TYPES
 from aclkit.pipeline.explain.rulings import ANY_HOST, NO_ACL, Ruler
@@ -80,10 +81,10 @@ def _of_resources(shared: tasks.Shared, paired: Paired, which: Numbers) -> Itera
         table = [
             _texts(TYPES).take(pa.array(paired.resource_type[of_part])),
             _texts([paired.resources.keys[n][1] for n in of_part.tolist()]),
-            _list_array(
+            list_array(
                 _principals(tuple(p.principals)).take(pa.array(members % principals)), lengths
             ),
-            _list_array(*known.cells(of_group[part])),
+            list_array(*known.cells(of_group[part])),
         ]
         yield pa.table(table, schema=CELLS)
 
@@ -183,8 +184,3 @@ def _principals(names: tuple[str, ...]) -> pa.Array:
 
 def _texts(texts: object) -> pa.Array:
     return pa.array(texts, _TEXT)
-
-
-def _list_array(values: pa.Array, counts: Numbers) -> pa.Array:
-    ends = pa.array(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32))
-    return pa.ListArray.from_arrays(ends, values, type=pa.list_(pa.field("element", values.type)))

@@ -203,10 +203,9 @@ def joined(texts: pa.Array, counts: Numbers) -> pa.Array:
 def list_array(values: pa.Array, counts: Numbers) -> pa.Array:
     """Return values, laid end to end, as lists of so many."""
     ends = pa.array(_ends(counts).astype(np.int32))
-    return pa.ListArray.from_arrays(ends, values, type=_TEXTS)
-
-
-_TEXTS: Final = pa.list_(pa.field("element", pa.string()))
+    # The name that Spark and Delta give it.
+    kind = pa.list_(pa.field("element", values.type))
+    return pa.ListArray.from_arrays(ends, values, type=kind)
 
 
 def _ends(counts: Numbers) -> Numbers:

@@ -23,7 +23,7 @@ from aclkit.pipeline.explain.engines import engine_of
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.survey import Inventory
-from aclkit.pipeline.plan import Plan, plan_deciding
+from aclkit.pipeline.plan import plan_deciding
 from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import ALIVE_SQL, acl_sql
 from aclkit.warehouse.column_types import arrow_schema
@@ -72,12 +72,16 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     is_known = before is not None and before.settings.inventory_rows == digest
     for table in of_inventory if not is_known else ():
         output.write_rows(table, of_inventory[table])
-    written_rows = decide_scope(output, scope, run.store, options)
     rows = rows_expected(scope.inventory)
     is_dense = options.dense == "always" or (
         options.dense == "auto" and rows + _rows_of_others(run) <= DENSE_LIMIT
     )
-    _write_dense(output, scope, options, rows if is_dense else None)
+    by_tasks = rows if is_dense and _has_no_others(run.store, scope.cluster_id) else None
+    written_rows = decide_scope(output, scope, run.store, options, dense=by_tasks)
+    if not is_dense:
+        run.store.drop("explain")
+    elif "explain" not in written_rows:
+        _write_dense(output, rows)
     with (
         step("Checking completeness"),
         output.ask(*READ_BACK, *_DENSE[not is_dense :]) as written,
@@ -100,7 +104,12 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
 
 
 def decide_scope(
-    output: Output, scope: Scope, store: Store, options: MaterializeOptions
+    output: Output,
+    scope: Scope,
+    store: Store,
+    options: MaterializeOptions,
+    *,
+    dense: int | None = None,
 ) -> dict[str, int]:
     """Decide every pair of a scope by the engine planned for it; return the rows of each table.
 
@@ -109,24 +118,18 @@ def decide_scope(
         scope: what is asked about.
         store: where the tables go: the run's, or others.
         options: say which engine, and what holds where no ACL applies.
+        dense: how many rows ``explain`` gets, if Spark decides; other engines do not write it.
     """
-    plan, acls = _plan(scope, options), _acls(output)
-    allow_everyone = options.settings.allow_everyone
+    plan = plan_deciding(options.decide_with, acls=scope.acls, pairs=scope.pairs)
+    with output.ask("acl_history") as read:
+        acls = read.arrow(acl_sql(ALIVE_SQL))
+    everyone = options.settings.allow_everyone
     if plan.engine != "spark":
-        return decide(scope, acls, store, engine_of(plan), allow_everyone=allow_everyone)
+        return decide(scope, acls, store, engine_of(plan), allow_everyone=everyone)
     from aclkit.pipeline.explain.on_spark import decide_on_spark
 
     spark = output.store.spark
-    return decide_on_spark(spark, scope, acls, store, allow_everyone=allow_everyone)
-
-
-def _plan(scope: Scope, options: MaterializeOptions) -> Plan:
-    return plan_deciding(options.decide_with, acls=scope.acls, pairs=scope.pairs)
-
-
-def _acls(output: Output) -> pa.Table:
-    with output.ask("acl_history") as read:
-        return read.arrow(acl_sql(ALIVE_SQL))
+    return decide_on_spark(spark, scope, acls, store, allow_everyone=everyone, dense=dense)
 
 
 def write_setting(output: Output, settings: BrokerSettings, run: Run) -> None:
@@ -141,32 +144,18 @@ def write_setting(output: Output, settings: BrokerSettings, run: Run) -> None:
         output.store.append_rows("setting", [row])
 
 
-def _write_dense(
-    output: Output, scope: Scope, options: MaterializeOptions, rows: int | None
-) -> None:
-    """Write the table ``explain``, the view of that name multiplied out; drop it for None.
+def _has_no_others(store: Store, cluster_id: str) -> bool:
+    """Whether the dense table needs no rows of other clusters: they are there, or there are none.
 
     Where the table was not there its rows are those of all clusters, for it takes the place of a
-    view that holds them all; Spark writes those of this cluster alone.
+    view that holds them all.
     """
-    store = output.store
-    if rows is None:
-        store.drop("explain")
-        return
-    is_alone = {run.cluster_id for run in store.runs} <= {output.cluster_id}
-    if _plan(scope, options).engine == "spark" and (is_alone or store.has("explain")):
-        from aclkit.pipeline.explain.on_spark import write_explain_on_spark
+    return store.has("explain") or {run.cluster_id for run in store.runs} <= {cluster_id}
 
-        with step(f"Writing {rows:,} decisions"):
-            write_explain_on_spark(
-                store.spark,
-                scope,
-                _acls(output),
-                store,
-                rows,
-                allow_everyone=options.settings.allow_everyone,
-            )
-        return
+
+def _write_dense(output: Output, rows: int) -> None:
+    """Write the table ``explain``, the view of that name multiplied out, on this machine."""
+    store = output.store
     whose = output.cluster_id if store.has("explain") else None
     with (
         step(f"Writing {rows:,} decisions"),

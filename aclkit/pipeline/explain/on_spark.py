@@ -15,7 +15,8 @@ table: that costs less than keeping all pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -32,7 +33,7 @@ from aclkit.pipeline.explain.prepared import Resources, prepare
 from aclkit.pipeline.plan import cut_evenly, cut_for_tasks, entries_of_task
 from aclkit.rules.patterns.columns import with_matched_patterns
 from aclkit.rules.patterns.trie import PatternIndex
-from aclkit.runtime.executors import Executors, executors_of
+from aclkit.runtime.executors import executors_of
 from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.frame import local_frame
 from aclkit.runtime.progress import step
@@ -57,9 +58,26 @@ _ROWS_OF_A_BATCH: Final = 100_000
 
 
 def decide_on_spark(
-    spark: SparkSession, scope: Scope, acls: pa.Table, store: Store, *, allow_everyone: bool
+    spark: SparkSession,
+    scope: Scope,
+    acls: pa.Table,
+    store: Store,
+    *,
+    allow_everyone: bool,
+    dense: int | None = None,
 ) -> dict[str, int]:
     """Pair and decide everything again, in Spark's tasks; see ``deciding.decide``.
+
+    Args:
+        spark: the session.
+        scope: what is asked about.
+        acls: those in force.
+        store: where the tables go.
+        allow_everyone: the decision for resources to which no ACL applies.
+        dense: how many rows the dense table has, where it is written too, resource by resource.
+
+    Returns:
+        how many rows of each table Spark has written.
 
     Raises:
         DataError: there are more ACLs than can be distinguished; or Spark committed another number
@@ -67,54 +85,31 @@ def decide_on_spark(
         SurroundingsError: the workers do not write into the driver's folder.
     """
     counts: dict[str, int] = {}
+    everyone = allow_everyone
 
     def write(table: str, frame: DataFrame, expected: int | None = None) -> None:
         counts[table] = _write(store, table, frame, scope.cluster_id, expected)
 
-    with step("Deciding"), marked(store.place) as mark:
-        prepared = prepare(scope, acls)
-        groups = rows.group_rows(prepared).select(TABLES["ruleset_group"].column_names)
-        store.replace_columns("ruleset_group", groups, scope.cluster_id)
-        counts["ruleset_group"] = len(groups)
-        with Frames.of(spark, scope, prepared, mark, allow_everyone=allow_everyone) as frames:
+    with marked(store.place) as mark, ExitStack() as until_written:
+        with step("Deciding"):
+            prepared = prepare(scope, acls)
+            groups = rows.group_rows(prepared).select(TABLES["ruleset_group"].column_names)
+            store.replace_columns("ruleset_group", groups, scope.cluster_id)
+            counts["ruleset_group"] = len(groups)
+            frames = Frames.of(spark, scope, prepared, mark, allow_everyone=everyone)
+            until_written.enter_context(frames)
             pairs, class_pairs, sets = frames.counted()
             write("explain_pair", frames.pairs, pairs)
             write("explain_class_pair", frames.class_pairs, class_pairs)
             rulesets = [*default_rulesets()]
             write("ruleset", frames.rulesets(rulesets), sets + len(rulesets))
             fail_point("between-pairs-and-rulings")
-            rulings = default_rulings(allow_everyone=allow_everyone)
+            rulings = default_rulings(allow_everyone=everyone)
             write("explain_ruling", frames.rulings(rulings))
+        if dense is not None:
+            with step(f"Writing {dense:,} decisions"):
+                write("explain", frames.explain(dense), dense)
     return counts
-
-
-def write_explain_on_spark(
-    spark: SparkSession,
-    scope: Scope,
-    acls: pa.Table,
-    store: Store,
-    count: int,
-    *,
-    allow_everyone: bool,
-) -> None:
-    """Write the dense table of a cluster by Spark, resource by resource.
-
-    Args:
-        spark: the session.
-        scope: what is asked about.
-        acls: those in force.
-        store: where the table goes.
-        count: how many rows it must have.
-        allow_everyone: the decision for resources to which no ACL applies.
-
-    Raises:
-        DataError: Spark committed another number of rows.
-        SurroundingsError: the workers do not write into the driver's folder.
-    """
-    with marked(store.place) as mark:
-        prepared, everyone = prepare(scope, acls), allow_everyone
-        with Frames.of(spark, scope, prepared, mark, allow_everyone=everyone, rows=count) as frames:
-            _write(store, "explain", frames.explain, scope.cluster_id, count)
 
 
 def _write(
@@ -139,7 +134,9 @@ class Frames:
         prepared: what the slices share.
         mark: of the folder into which the tasks must write.
         shared: the name of what every task needs.
-        slices: names with the patterns that match them, a partition a slice.
+        matched: names with the patterns that match them.
+        names: how many.
+        slices: the same, a partition a slice.
         sets: the distinct sets of groups, and the counts of slices; see ``tasks.SETS``.
     """
 
@@ -147,6 +144,8 @@ class Frames:
     prepared: Prepared
     mark: Mark | None
     shared: str
+    matched: DataFrame
+    names: int
     slices: DataFrame = field(init=False)
     sets: DataFrame = field(init=False)
     _kept: list[DataFrame] = field(default_factory=list, init=False)
@@ -160,7 +159,6 @@ class Frames:
         mark: Mark | None,
         *,
         allow_everyone: bool,
-        rows: int | None = None,
     ) -> Frames:
         """Match the names of a scope, and cut them into slices.
 
@@ -170,19 +168,28 @@ class Frames:
             prepared: what the slices share.
             mark: of the folder into which the tasks must write.
             allow_everyone: the decision for resources to which no ACL applies.
-            rows: of the dense table, where this is for it: its slices have equally many names,
-                others about equally many entries.
         """
         executors = executors_of(spark)
         light = replace(prepared, index=PatternIndex.build([], scope.semantics))
         is_super = np.array([name in scope.super_users for name in scope.principal_names], bool)
         entries = entries_of_task(executors.bytes_of_task)
         of_tasks = tasks.Shared(light, entries, is_super, allow_everyone)
-        frames = cls(spark, prepared, mark, share(spark, of_tasks))
-        frames.slices = frames._keep(frames._cut(Resources.of(scope), executors, rows))
+        resources = Resources.of(scope)
+        names = _names(spark, resources)
+        frames = cls(
+            spark, prepared, mark, share(spark, of_tasks),
+            with_matched_patterns(names, prepared.index).persist(), len(resources),
+        )  # fmt: skip
+        frames._kept.append(frames.matched)
+        frames.slices = frames._keep(frames._sliced(frames._weighed(executors.tasks)))
         met = frames._mapped(frames.slices, tasks.sets, tasks.SETS)
         frames.sets = frames._keep(met.dropDuplicates(["ruleset_id"]))
         return frames
+
+    @property
+    def _size(self) -> int:
+        """How many names a block has."""
+        return -(-self.names // _BLOCKS) or 1
 
     def __enter__(self) -> Frames:
         """Take the frames."""
@@ -208,10 +215,14 @@ class Frames:
         """The rows of ``explain_pair``."""
         return self._mapped(self.slices, tasks.pairs, arrow_schema("explain_pair"))
 
-    @property
-    def explain(self) -> DataFrame:
-        """The rows of ``explain``: each principal and each cell of a ruleset multiplied out."""
-        found = self._mapped(self.slices, dense.cells, dense.CELLS)
+    def explain(self, rows: int) -> DataFrame:
+        """Return the rows of ``explain``: each principal and each cell of a ruleset multiplied out.
+
+        Args:
+            rows: how many they are. Slices have equally many names, others about as many entries.
+        """
+        starts = cut_evenly(-(-self.names // self._size), rows, executors_of(self.spark).tasks)
+        found = self._mapped(self._sliced(starts), dense.cells, dense.CELLS)
         of_principals = found.select(
             "resource_type", "resource_name", F.explode("principals").alias("p"), "cells"
         )
@@ -241,22 +252,17 @@ class Frames:
         whole = [(self.prepared.cluster_id, *row) for row in defaults]
         return found.unionByName(local_frame(self.spark, whole, TABLES[table].ddl))
 
-    def _cut(self, resources: Resources, executors: Executors, rows: int | None) -> DataFrame:
-        """Match names and put them into slices."""
-        met_last, places = resources.met_last.tolist(), range(len(resources))
-        kinds, texts = zip(*resources.keys, strict=True) if len(resources) else ((), ())
-        names = [*zip(places, kinds, texts, met_last, strict=True)]
-        matched = with_matched_patterns(local_frame(self.spark, names, _NAMES), self.prepared.index)
-        size = -(-len(resources) // _BLOCKS) or 1
-        if rows is None:
-            matched = self._keep(matched)
-            weighed = self._mapped(matched, partial(tasks.weigh, size), tasks.ENTRIES).toArrow()
-            starts = cut_for_tasks(_by_block(weighed), executors.tasks)
-        else:
-            starts = cut_evenly(-(-len(resources) // size), rows, executors.tasks)
-        bounds = F.array(*(F.lit(start * size) for start in starts))
+    def _weighed(self, at_once: int) -> list[int]:
+        """Return the blocks at which slices begin that have about equally many entries."""
+        weigh = partial(tasks.weigh, self._size)
+        found = self._mapped(self.matched, weigh, tasks.ENTRIES).toArrow()
+        return cut_for_tasks(_by_block(found), at_once)
+
+    def _sliced(self, starts: Sequence[int]) -> DataFrame:
+        """Put names into slices, each beginning with a block."""
+        bounds = F.array(*(F.lit(start * self._size) for start in starts))
         at = F.size(F.filter(bounds, lambda start: start <= F.col("place"))) - 1
-        return matched.repartitionById(len(starts), at).sortWithinPartitions("place")
+        return self.matched.repartitionById(len(starts), at).sortWithinPartitions("place")
 
     def _mapped(self, frame: DataFrame, task: tasks.Task, schema: pa.Schema) -> DataFrame:
         do = partial(_do, task, self.shared, self.mark, schema)
@@ -265,6 +271,12 @@ class Frames:
     def _keep(self, frame: DataFrame) -> DataFrame:
         self._kept.append(frame.persist())
         return frame
+
+
+def _names(spark: SparkSession, resources: Resources) -> DataFrame:
+    met_last, places = resources.met_last.tolist(), range(len(resources))
+    kinds, texts = zip(*resources.keys, strict=True) if len(resources) else ((), ())
+    return local_frame(spark, [*zip(places, kinds, texts, met_last, strict=True)], _NAMES)
 
 
 def _by_block(weighed: pa.Table) -> list[int]:

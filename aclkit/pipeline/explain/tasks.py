@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from aclkit.pipeline.explain import rows
 from aclkit.pipeline.explain.arrays import Flags, Lists, Numbers
+from aclkit.pipeline.explain.groups import list_array
 from aclkit.pipeline.explain.pairing import NO_SET, Paired, Sets, cut, entries_of, pair_up
 from aclkit.pipeline.explain.prepared import Matched, Prepared, Resources
 from aclkit.pipeline.explain.rulings import LOOKS, Ruler
@@ -98,8 +99,8 @@ def sets(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
             _ids(shared, paired),
             _ints(found.resource_type),
             _ints(found.met_last),
-            _lists(found.own.counts, found.own_group[own]),
-            _lists(counts, found.shared_group[of_class]),
+            list_array(_ints(found.own_group[own]), found.own.counts),
+            list_array(_ints(found.shared_group[of_class]), counts),
             *(pa.nulls(len(found), _LONG) for _ in range(2)),
         ]
         yield pa.table(columns, schema=SETS)
@@ -180,11 +181,6 @@ def _sets(p: Prepared, batch: pa.RecordBatch) -> Sets:
 
 def _ints(values: Numbers) -> pa.Array:
     return pa.array(values.astype(np.int32))
-
-
-def _lists(counts: Numbers, values: Numbers) -> pa.Array:
-    ends = _ints(np.concatenate([[0], np.cumsum(counts)]))
-    return pa.ListArray.from_arrays(ends, _ints(values), type=_INTS)
 
 
 def _of_lists(lists: pa.ListArray) -> tuple[Lists, Numbers]:

@@ -13,7 +13,7 @@ from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.pipeline.explain import on_spark, tables
 from aclkit.pipeline.explain.deciding import decide
 from aclkit.pipeline.explain.engines import InThisProcess
-from aclkit.pipeline.explain.on_spark import Frames, decide_on_spark, write_explain_on_spark
+from aclkit.pipeline.explain.on_spark import Frames, decide_on_spark
 from aclkit.pipeline.explain.prepared import prepare
 from aclkit.pipeline.plan import Plan
 from aclkit.warehouse.damage import is_of_spark
@@ -93,10 +93,10 @@ def test_the_dense_table_is_the_view_multiplied_out(spark, tmp_path):
         columns = ", ".join(TABLES["explain"].column_names)
         expected = read.arrow(f"SELECT {columns} FROM ({explain_sql()})").to_pylist()
     asked = spark, scope, acl_table(acls), store
-    write_explain_on_spark(*asked, len(expected), allow_everyone=True)
+    decide_on_spark(*asked, allow_everyone=True, dense=len(expected))
     assert rows_of(store, "explain") == sorted(map(repr, expected))
     with pytest.raises(DataError, match="Nothing is published"):
-        write_explain_on_spark(*asked, len(expected) + 1, allow_everyone=True)
+        decide_on_spark(*asked, allow_everyone=True, dense=len(expected) + 1)
 
 
 def test_tasks_insist_on_the_mark_of_the_drivers_folder(spark, tmp_path):
