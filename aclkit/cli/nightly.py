@@ -70,6 +70,7 @@ from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.questions.query import access
 from aclkit.questions.query.access_answer import who_can_answer
 from aclkit.rules.decide.rules import ALLOWED
+from aclkit.runtime import memory
 from aclkit.runtime.atomic_file import write_atomically
 from aclkit.runtime.progress import tell_first
 from aclkit.runtime.uri import child
@@ -180,8 +181,9 @@ def run(context: Context, /, **chosen: Any) -> None:  # noqa: ANN401 -- the opti
             with suppress(AclkitError, OSError):  # the alert after the run meets it, and reports it
                 delivery.begin(context.cluster)
         result = night(context, policies, chosen, intake_of(chosen), rebuild=rebuild)
-    # A reader who has seen enough of the page keeps no report from being written.
-    if is_terminal():
+    # A reader who has seen enough of the page keeps no report from being written. A terminal and
+    # the log of a submitted job get a few lines, a file or a pipe the page.
+    if is_terminal() or not memory.IS_OURS:
         write_lines(lay_out(short_parts(result.summary), context.layout), sys.stdout)
     else:
         write_lines([result.page], sys.stdout)
