@@ -54,15 +54,21 @@ PROPERTIES: Final = {
 _HASHED: Final = frozenset({"ruleset", "ruleset_group", "explain_ruling"})
 """Tables whose rows lie by hashes, in no order that the bounds of a file could tell."""
 
+_DENSE: Final = "explain"
+"""Its rows lie by resource, and a file has all principals, hosts and operations of each."""
+
 
 def properties_of_new(table: str) -> dict[str, str]:
     """Return the properties of a table that is made now; it is known by its name, or by its URI.
 
     Bounds are half the cost of writing large tables. Where no reader can use them, only the first
-    column has bounds, the cluster.
+    column has bounds, the cluster; of the dense table the resource too.
     """
-    is_hashed = table.rpartition("/")[2] in _HASHED
-    return {**PROPERTIES, **({"delta.dataSkippingNumIndexedCols": "1"} if is_hashed else {})}
+    name = table.rpartition("/")[2]
+    if name == _DENSE:
+        bounded = "cluster_id,resource_type,resource_name"
+        return {**PROPERTIES, "delta.dataSkippingStatsColumns": bounded}
+    return {**PROPERTIES, **({"delta.dataSkippingNumIndexedCols": "1"} if name in _HASHED else {})}
 
 
 def indexed_columns(table: str) -> int:

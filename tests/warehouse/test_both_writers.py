@@ -89,6 +89,22 @@ def test_what_one_writer_made_the_other_adds_to_and_replaces(spark, tmp_path, fi
 
 
 @pytest.mark.parametrize("writer", WRITERS)
+def test_files_of_the_dense_table_have_bounds_of_cluster_and_resource_alone(
+    spark, tmp_path, writer
+):
+    with begin_run(lambda: spark, str(tmp_path), "replay", lock_timeout=0) as run:
+        names = arrow_schema("explain").names
+        append(spark, run.store, writer, "explain", [[*map(str, range(len(names)))]])
+    files = DeltaTable(f"{tmp_path}/explain").get_add_actions(flatten=True)
+    (file,) = pa.table(files).to_pylist()
+    assert {name for name in file if name.startswith("min.")} == {
+        "min.cluster_id",
+        "min.resource_type",
+        "min.resource_name",
+    }
+
+
+@pytest.mark.parametrize("writer", WRITERS)
 def test_the_rows_of_other_clusters_stay(spark, tmp_path, writer):
     with begin_run(spark, str(tmp_path), "replay", lock_timeout=0) as run:
         store = run.store
