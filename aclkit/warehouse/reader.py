@@ -50,6 +50,25 @@ class Tables(Protocol):
         """
 
 
+class Asks(Protocol):
+    """What a run asks about tables, in DuckDB's SQL: a ``Reader``, or Spark (``spark_reader``)."""
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a SELECT, few; each ``?`` in it stands for a value."""
+
+    def stream(self, sql: str) -> pa.RecordBatchReader:
+        """Return the result of a SELECT batch by batch: what is too large to be held."""
+
+    def give(self, name: str, table: pa.Table) -> None:
+        """Make a small table known under a name."""
+
+    def keep(self, name: str, sql: str) -> None:
+        """Compute a SELECT once for the statements to come, which find its rows under a name."""
+
+    def see(self, name: str, sql: str) -> None:
+        """Make a SELECT known under a name, which is computed wherever that is asked."""
+
+
 @contextmanager
 def open_tables(
     warehouse: str | None,
@@ -135,6 +154,10 @@ class Reader:
     def keep(self, name: str, sql: str) -> None:
         """Compute a SELECT once for the statements to come, which find its rows under a name."""
         self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS {sql}")
+
+    def see(self, name: str, sql: str) -> None:
+        """Make a SELECT known under a name, which is computed wherever that is asked."""
+        self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {sql}")
 
     def rewrite(self, table: str, sql: str) -> None:
         """Put the result of a SELECT in the place of the rows of a table that was opened.

@@ -28,7 +28,8 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.pipeline.explain.counted import CountedRulings, count_pairs
-from aclkit.pipeline.explain.read_back import KEYS, KNOWN, ReadBack
+from aclkit.pipeline.explain.faults import KEYS
+from aclkit.pipeline.explain.read_back import KNOWN, ReadBack
 from aclkit.pipeline.explain.sample import Draw, Order
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.rules.decide.order import BrokerRescan
