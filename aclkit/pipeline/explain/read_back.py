@@ -36,7 +36,7 @@ from aclkit.pipeline.explain.faults import (
 )
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.runtime.arrow import arrow_table
-from aclkit.warehouse.reader import Reader
+from aclkit.warehouse.reader import Asks, Reader
 from aclkit.warehouse.views import SUPER_RULESET
 
 Numbers = npt.NDArray[np.int64]
@@ -104,12 +104,7 @@ class ReadBack:
         Raises:
             DataError: it names the row.
         """
-        class_of, supers = scope.classes.class_of, scope.super_users
-        people = [(name, class_of[name], name in supers) for name in scope.principal_names]
-        people = _require_rows(written, "principal", ("principal_class", "is_super_user"), people)
-        hosts = _require_rows(written, "host", (), [(name,) for name in scope.host_names])
-        resources = [entry.key for entry in scope.inventory.resources]
-        resources = _require_rows(written, "resource", (), resources)
+        people, hosts, resources = require_inventory(scope, written)
         classes = sorted({row[1] for row in people})
         names: dict[str, Sequence[tuple[str, ...]]] = {
             "principal": [(row[0],) for row in people],
@@ -228,6 +223,26 @@ def parts_of(rulings: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     return (*np.divmod(at_host, len(OPERATIONS)), outcome)
 
 
+def require_inventory(scope: Scope, written: Asks) -> tuple[list[tuple[Any, ...]], ...]:
+    """Read the names; refuse any that is not asked about, is missing or occurs twice.
+
+    Returns:
+        the rows of ``principal``, with class and whether it is a super user, of ``host`` and of
+        ``resource``, sorted.
+
+    Raises:
+        DataError: it names the row.
+    """
+    class_of, supers = scope.classes.class_of, scope.super_users
+    people = [(name, class_of[name], name in supers) for name in scope.principal_names]
+    resources = [entry.key for entry in scope.inventory.resources]
+    return (
+        _require_rows(written, "principal", ("principal_class", "is_super_user"), people),
+        _require_rows(written, "host", (), [(name,) for name in scope.host_names]),
+        _require_rows(written, "resource", (), resources),
+    )
+
+
 def are_repeated(ordered: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Return which of some sorted numbers equal the one before.
 
@@ -240,7 +255,7 @@ def are_repeated(ordered: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def _require_rows(
-    written: Reader, table: str, more: Sequence[str], rows: Sequence[tuple[Any, ...]]
+    written: Asks, table: str, more: Sequence[str], rows: Sequence[tuple[Any, ...]]
 ) -> list[tuple[Any, ...]]:
     """Read a table of the inventory: it has exactly these rows. Return them sorted."""
     columns = ", ".join((*KEYS[table], *more))
