@@ -98,14 +98,6 @@ class SparkReader:
         self.know(name, self.frame(sql))
 
     def append(self, store: Store, table: str, sql: str, whose: Mapping[str, str]) -> None:
-        """Append the result of a SELECT to a table of a run; Spark's tasks write it.
-
-        Args:
-            store: the run's.
-            table: the table.
-            sql: the SELECT of its other columns.
-            whose: columns that have one value in all rows.
-        """
-        store.append(
-            table, self.frame(sql).withColumns({name: F.lit(v) for name, v in whose.items()})
-        )
+        """Append the result of a SELECT to a table of a run, by tasks; see ``reader.Asks``."""
+        values = {name: F.lit(value) for name, value in whose.items()}
+        store.append(table, self.frame(sql).withColumns(values))

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 from zlib import crc32
@@ -29,6 +30,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.pipeline.explain.counted import CountedRulings, count_pairs
 from aclkit.pipeline.explain.faults import KEYS, refuse_faults
+from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.read_back import KNOWN, ReadBack, require_inventory
 from aclkit.pipeline.explain.sample import Draw, Order
 from aclkit.pipeline.explain.scope import Scope
@@ -115,6 +117,34 @@ def check_completeness(
             raise DataError(f"Expected {expected:,} rows in explain, it has {dense:,}")
     _check_cells(scope, written, settings, cells)
     return counts | {"cells_checked": len(cells)}
+
+
+@contextmanager
+def open_written(output: Output, *, is_dense: bool) -> Iterator[tuple[Reader, Asks | None]]:
+    """Open what ``check_completeness`` looks at, for this process, and for Spark if it is large."""
+    tables = (*READ_BACK, "explain") if is_dense else READ_BACK
+    if not output.is_large:
+        with output.ask(*tables) as written:
+            yield written, None
+        return
+    versions = output.store.versions
+    here = {name: (table, versions.get(table)) for name, table in SLICED.items()}
+    every = {table: (table, versions.get(table)) for table in tables}
+    with output.ask_here(here) as written, output.ask_all(every) as asked:
+        yield written, asked
+
+
+def note_on_slices(counts: Mapping[str, int]) -> Iterator[str]:
+    """Yield what a run says of who read back its tables, where Spark did.
+
+    >>> next(note_on_slices({"slices_read": 4, "slices": 80}))
+    'Spark counted all written decisions; DuckDB read 4 of 80 slices of the resources too.'
+    """
+    if SLICES in counts:
+        yield (
+            f"Spark counted all written decisions; DuckDB read {counts[SLICES_READ]:,} of "
+            f"{counts[SLICES]:,} slices of the resources too."
+        )
 
 
 def read_counted(
