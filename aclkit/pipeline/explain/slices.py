@@ -80,22 +80,24 @@ def drawn_resources(
     for number in random.choice(of, count, replace=False).tolist() if entries else ():
         start, end = (len(entries) * n // of for n in (number, number + 1))
         found.update(entry.key for entry in entries[start:end])
-    most = max(1, min(most, len(found)))
-    for place in random.permutation(len(entries)).tolist():
-        # Super users have no ruling of their own: one resource of each type shows theirs.
-        if entries[place].resource_type not in {of_type for of_type, _ in found}:
-            found.add(entries[place].key)
-    found |= _of_strata(asked, str(seed), most)
+    found |= _of_strata(asked, str(seed), len(found), most)
+    # Super users have a ruleset at every resource: one of each type shows it.
+    lots = random.permutation(len(entries)).tolist()
+    found.update({entries[place].resource_type: entries[place].key for place in lots}.values())
     return tuple(entry for entry in entries if entry.key in found)
 
 
-def _of_strata(asked: Asks, seed: str, most: int) -> set[tuple[str, str]]:
-    """Return resources at which the rulings drawn first of each stratum decide, about as many."""
+def _of_strata(asked: Asks, seed: str, wanted: int, most: int) -> set[tuple[str, str]]:
+    """Return resources at which rulings of strata decide: one of each stratum, up to the most.
+
+    Where there are fewer strata than resources wanted, more rulings of each are drawn.
+    """
     asked.see("standing", _STANDING)
     asked.see("lot", Template(_LOT).substitute(most=most, seed=repr(seed)))
     drawn = asked.rows(Template(_DRAWN).substitute(most=most))
+    standing = {row[:3] for place, row in enumerate(drawn) if row[3] == 1 or place < wanted}
     schema = pa.schema(dict.fromkeys(("how", "of_class", "ruleset_id"), pa.string()))
-    asked.give("drawn", arrow_table(sorted({row[:3] for row in drawn}), schema))
+    asked.give("drawn", arrow_table(sorted(standing), schema))
     rows = asked.rows(Template(_RESOURCES).substitute(seed=repr(seed)))
     return {(of_type, name) for of_type, name in rows}
 

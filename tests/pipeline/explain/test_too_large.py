@@ -180,10 +180,11 @@ def test_a_slice_is_a_range_of_resources_with_all_of_them():
     assert sum(drawn.issuperset(each) for each in slices) == 2
 
 
-def test_every_stratum_of_the_view_has_a_cell_in_the_sample_though_slices_are_read():
-    scope, acls = small()
+def test_every_stratum_of_the_view_has_a_cell_in_the_sample_though_slices_are_read(tiny_slices):
+    scope, acls = large()
     memory = decided(scope, acls)
-    _, cells = read_sliced(scope, copied(memory), by_duckdb(memory), "run-1", 1_000)
+    counts, cells = read_sliced(scope, copied(memory), by_duckdb(memory), "run-1", 1_000)
+    assert (counts["slices_read"], counts["slices"]) == (4, 112)
     every = memory.rows(f"SELECT {', '.join(CELL)} FROM ({explain_sql()})")
     assert set(cells) <= set(every)
     assert strata(scope, cells, memory).keys() == strata(scope, every, memory).keys()
