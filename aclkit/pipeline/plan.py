@@ -6,6 +6,7 @@ to choose. All engines write the same rows.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,6 +47,14 @@ _PART_OF_A_DRIVER: Final = 3
 Spark takes as long for ten records as for a million."""
 ROWS_REPLAYED_HERE: Final = 500_000
 """A damaged or hostile file may have more rows than its size suggests: Spark reads it."""
+_ROWS_READ_BACK_HERE: Final = 100_000_000
+"""Pairs and rulings of tables that Spark wrote, which this process reads back in some minutes; at
+least eight rulings are a ruleset's, which takes 80 bytes: 1 GiB (``explain.counted``)."""
+_PAIRS_READ_BACK_HERE: Final = 4_000_000_000
+"""(principal, resource) asked about then: a bit for each, 0.5 GiB."""
+_SLICES_READ_BACK_HERE: Final = 4
+_SLICES_OF_A_BOUND: Final = 8
+"""Of more rows than that this process reads some slices, each an eighth of what it may read."""
 _BYTES_OF_LOGS_HERE: Final = 32 << 30
 """Of authorizer logs, unpacked: 100 million lines, which one core reads in seven minutes. What they
 take in memory is what differs in their lines, however many these are."""
@@ -149,6 +158,35 @@ def cut_evenly(blocks: int, rows: int, tasks: int) -> list[int]:
     """
     size = max(1, min(blocks, max(tasks, rows // _ROWS_OF_A_TASK)))
     return [block * blocks // size for block in range(size)]
+
+
+def reads_back_here(engine: Engine, *, pairs: int, rows: int) -> bool:
+    """Whether this process reads back what was decided; otherwise Spark does, and it reads slices.
+
+    What was decided on this machine is read back here, however large it is.
+
+    Args:
+        engine: what has decided.
+        pairs: how many (principal, resource) were asked about.
+        rows: of pairs, of pairs of classes and of rulings that were written.
+
+    >>> reads_back_here("spark", pairs=1_000_000_000, rows=100_000_000)
+    True
+    >>> reads_back_here("spark", pairs=1_000_000_000, rows=100_000_001)
+    False
+    """
+    return engine != "spark" or (pairs <= _PAIRS_READ_BACK_HERE and rows <= _ROWS_READ_BACK_HERE)
+
+
+def slices_to_read(*, pairs: int, rows: int, resources: int) -> tuple[int, int]:
+    """Return how many of how many slices of the resources this process reads of large tables.
+
+    >>> slices_to_read(pairs=1_000_000_000, rows=1_000_000_000, resources=10_000)
+    (4, 80)
+    """
+    times = max(pairs / max(1, _PAIRS_READ_BACK_HERE), rows / max(1, _ROWS_READ_BACK_HERE))
+    slices = max(1, min(resources, math.ceil(times * _SLICES_OF_A_BOUND)))
+    return min(_SLICES_READ_BACK_HERE, slices), slices
 
 
 def replays_here(asked: DecideWith, *, source_bytes: int | None, known_facts: int) -> bool:

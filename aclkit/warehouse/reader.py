@@ -17,6 +17,7 @@ import duckdb
 import pyarrow as pa
 
 from aclkit.runtime.scratch import scratch
+from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.duck import EVERYTHING, connect, is_of
 from aclkit.warehouse.duck_beside import connect_beside
 from aclkit.warehouse.published import Published, open_warehouse
@@ -47,6 +48,35 @@ class Tables(Protocol):
         """Run one of this package's own statements, with values in the places of its ``?``.
 
         Times come as UTC without a zone where it casts them to ``TIMESTAMP``.
+        """
+
+
+class Asks(Protocol):
+    """What a run asks about tables, in DuckDB's SQL: a ``Reader``, or Spark (``spark_reader``)."""
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a SELECT, few; each ``?`` in it stands for a value."""
+
+    def stream(self, sql: str) -> pa.RecordBatchReader:
+        """Return the result of a SELECT batch by batch: what is too large to be held."""
+
+    def give(self, name: str, table: pa.Table) -> None:
+        """Make a small table known under a name."""
+
+    def keep(self, name: str, sql: str) -> None:
+        """Compute a SELECT once for the statements to come, which find its rows under a name."""
+
+    def see(self, name: str, sql: str) -> None:
+        """Make a SELECT known under a name, which is computed wherever that is asked."""
+
+    def append(self, store: Store, table: str, sql: str, whose: Mapping[str, str]) -> None:
+        """Append the result of a SELECT to a table of a run.
+
+        Args:
+            store: the run's.
+            table: the table.
+            sql: the SELECT of its columns but those of ``whose``.
+            whose: columns that have one value in all rows.
         """
 
 
@@ -136,6 +166,16 @@ class Reader:
         """Compute a SELECT once for the statements to come, which find its rows under a name."""
         self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS {sql}")
 
+    def see(self, name: str, sql: str) -> None:
+        """Make a SELECT known under a name, which is computed wherever that is asked."""
+        self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {quoted(name)} AS {sql}")
+
+    def append(self, store: Store, table: str, sql: str, whose: Mapping[str, str]) -> None:
+        """Append the result of a SELECT to a table of a run, batch by batch; see ``Asks``."""
+        schema = arrow_schema(table)
+        batches = (_with(batch, whose, schema) for batch in self.stream(sql))
+        store.append_columns(table, pa.RecordBatchReader.from_batches(schema, batches))
+
     def rewrite(self, table: str, sql: str) -> None:
         """Put the result of a SELECT in the place of the rows of a table that was opened.
 
@@ -147,6 +187,13 @@ class Reader:
             others = self.connection.view(_all(table)).filter(~is_of(self.cluster_id))
             rows = others.project(columns).union(rows)
         self.replace(table, rows.to_arrow_reader(_ROWS_OF_A_BATCH), None)
+
+
+def _with(batch: pa.RecordBatch, values: Mapping[str, str], schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch with columns of one value each, in the order and types of a schema."""
+    for name, value in values.items():
+        batch = batch.append_column(name, pa.repeat(value, len(batch)))
+    return batch.select(schema.names).cast(schema)
 
 
 def _all(table: str) -> str:

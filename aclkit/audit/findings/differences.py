@@ -49,7 +49,7 @@ from aclkit.runtime.arrow import arrow_table, rows_of
 from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import ALIVE_SQL, acl_of, acl_sql
 from aclkit.warehouse.column_types import arrow_schema
-from aclkit.warehouse.reader import Reader, read_written
+from aclkit.warehouse.reader import Asks, Reader, read_written
 from aclkit.warehouse.run import Run
 from aclkit.warehouse.scratch_store import scratch_store
 from aclkit.warehouse.store import Store
@@ -201,7 +201,7 @@ def _rows_that_differ(
     with scratch_store(ours.store) as store:
         decide_scope(ours, theirs, store, options)
         beside = store, _versions("theirs", store, DECIDED_TABLES)
-        yield from _ask(ours.ask_versions(asked, beside), given)
+        yield from _ask(ours.ask_all(asked, beside), given)
 
 
 def _versions(side: str, store: Store, names: Iterable[str]) -> dict[str, tuple[str, int | None]]:
@@ -209,7 +209,7 @@ def _versions(side: str, store: Store, names: Iterable[str]) -> dict[str, tuple[
 
 
 def _ask(
-    opened: AbstractContextManager[Reader], given: Mapping[str, pa.Table]
+    opened: AbstractContextManager[Asks], given: Mapping[str, pa.Table]
 ) -> Iterator[Sequence[Any]]:
     with opened as read:
         for name, rows in given.items():

@@ -19,7 +19,7 @@ import pyarrow as pa
 from aclkit.model.acl import ANY_OTHER, BINDING
 from aclkit.pipeline.explain.steps import of_sides, own_pairs_sql
 from aclkit.warehouse.codecs import ACL_COLUMNS
-from aclkit.warehouse.reader import Reader, Versions
+from aclkit.warehouse.reader import Asks, Versions
 from aclkit.warehouse.views import ASKED, HOST, PAST_TABLES, SUPER_RULESET, operations_sql
 
 BY_SETTINGS: Final = "settings"
@@ -37,8 +37,14 @@ def tables_of_changes(before: Mapping[str, int], after: Mapping[str, int]) -> Ve
     }
 
 
-def changed_accesses(tables: Reader, **differing: bool) -> pa.RecordBatchReader:
-    """Yield the rows of ``access_change``, cluster and run aside.
+def changed_accesses(tables: Asks, **differing: bool) -> pa.RecordBatchReader:
+    """Yield the rows of ``access_change``, cluster and run aside; see ``keep_changes``."""
+    keep_changes(tables, **differing)
+    return tables.stream("FROM access_change")
+
+
+def keep_changes(tables: Asks, **differing: bool) -> None:
+    """Compute the rows of ``access_change``, which ``tables`` then knows under that name.
 
     A pair counts as changed when its ruleset did, or when the ruleset's rulings did. Of other
     rules, those of another aclkit, the cause is ``settings`` where no ACL moved. There may be as
@@ -48,11 +54,9 @@ def changed_accesses(tables: Reader, **differing: bool) -> pa.RecordBatchReader:
         tables: those of ``tables_of_changes``.
         differing: what the two runs differ in; see ``change_steps``.
     """
-    *steps, (_, last) = change_steps(**differing).items()
     # One at a time: in one statement DuckDB asks some of them again and again.
-    for name, sql in steps:
+    for name, sql in change_steps(**differing).items():
         tables.keep(name, sql)
-    return tables.stream(last)
 
 
 def change_steps(

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 from zlib import crc32
@@ -28,9 +29,13 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.pipeline.explain.counted import CountedRulings, count_pairs
-from aclkit.pipeline.explain.read_back import KEYS, KNOWN, ReadBack
+from aclkit.pipeline.explain.faults import KEYS, refuse_faults
+from aclkit.pipeline.explain.output import Output
+from aclkit.pipeline.explain.read_back import KNOWN, ReadBack, require_inventory
 from aclkit.pipeline.explain.sample import Draw, Order
 from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.explain.slices import NARROWED, WHOLE, counts_of, drawn_resources, narrow
+from aclkit.pipeline.plan import slices_to_read
 from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.match import (
@@ -42,13 +47,20 @@ from aclkit.rules.patterns.match import (
 )
 from aclkit.runtime.arrow import arrow_table
 from aclkit.warehouse.codecs import ACL_COLUMNS, ALIVE_SQL, acl_of
-from aclkit.warehouse.reader import Reader
+from aclkit.warehouse.reader import Asks, Reader
 
 SAMPLE: Final = 1_000
 """How many cells of the view are decided again by the pure rule, at most."""
 
 READ_BACK: Final = (*KEYS, "acl_history")
 """The tables that are looked at, and ``explain`` where it was written."""
+
+SLICED: Final = {f"{WHOLE}{name}" if name in NARROWED else name: name for name in READ_BACK}
+"""What this process calls them where they are too large for it → their names."""
+
+SLICES_READ: Final = "slices_read"
+SLICES: Final = "slices"
+"""The counts of a run: so many slices of the resources were read back by DuckDB, of so many."""
 
 Pattern = tuple[str, str, str]
 """Resource type, pattern type and name."""
@@ -66,17 +78,20 @@ def check_completeness(
     is_dense: bool,
     seed: str,
     rows: Mapping[str, int] | None = None,
+    asked: Asks | None = None,
 ) -> dict[str, int]:
     """Check the tables as written: each decision is there once, a sample equals the pure rule.
 
     Args:
         scope: what was asked about.
-        written: the tables ``READ_BACK``.
+        written: the tables ``READ_BACK``, or where ``asked`` is given those of ``SLICED``.
         settings: the brokers'.
         expected: how many decisions there must be.
         is_dense: ``explain`` was written and is opened too.
-        seed: decides which cells are drawn.
+        seed: decides which cells are drawn, and which slices.
         rows: how many rows of tables this process made, where it knows: the files have as many.
+        asked: Spark, of all tables, where they are too large for this process, which then reads
+            slices; see ``slices``.
 
     Returns:
         counts for the run's row.
@@ -85,7 +100,10 @@ def check_completeness(
         DataError: a key twice or missing, a name that does not exist, a ruleset without its
             rulings or without a pair, or a drawn cell that the pure rule decides differently.
     """
-    counts, cells = read_counted(scope, written, seed, SAMPLE)
+    if asked is None:
+        counts, cells = read_counted(scope, written, seed, SAMPLE)
+    else:
+        counts, cells = read_sliced(scope, written, asked, seed, SAMPLE)
     ((acls,),) = written.rows(f"SELECT count(*) {ALIVE_SQL}")
     counts |= {"acls": acls, "rows_expected": expected}
     for table, count in (rows or {}).items():
@@ -94,11 +112,39 @@ def check_completeness(
     if (decided := counts["rows_decided"]) != expected:
         raise DataError(f"Expected {expected:,} decisions, the written tables have {decided:,}")
     if is_dense:
-        ((dense,),) = written.rows("SELECT count(decision) FROM explain")
+        ((dense,),) = (asked or written).rows("SELECT count(decision) FROM explain")
         if dense != expected:
             raise DataError(f"Expected {expected:,} rows in explain, it has {dense:,}")
     _check_cells(scope, written, settings, cells)
     return counts | {"cells_checked": len(cells)}
+
+
+@contextmanager
+def open_written(output: Output, *, is_dense: bool) -> Iterator[tuple[Reader, Asks | None]]:
+    """Open what ``check_completeness`` looks at, for this process, and for Spark if it is large."""
+    tables = (*READ_BACK, "explain") if is_dense else READ_BACK
+    if not output.is_large:
+        with output.ask(*tables) as written:
+            yield written, None
+        return
+    versions = output.store.versions
+    here = {name: (table, versions.get(table)) for name, table in SLICED.items()}
+    every = {table: (table, versions.get(table)) for table in tables}
+    with output.ask_here(here) as written, output.ask_all(every) as asked:
+        yield written, asked
+
+
+def note_on_slices(counts: Mapping[str, int]) -> Iterator[str]:
+    """Yield what a run says of who read back its tables, where Spark did.
+
+    >>> next(note_on_slices({"slices_read": 4, "slices": 80}))
+    'Spark counted all written decisions; DuckDB read 4 of 80 slices of the resources too.'
+    """
+    if SLICES in counts:
+        yield (
+            f"Spark counted all written decisions; DuckDB read {counts[SLICES_READ]:,} of "
+            f"{counts[SLICES]:,} slices of the resources too."
+        )
 
 
 def read_counted(
@@ -124,6 +170,22 @@ def read_counted(
     counts |= {**pairs.counts, "ruleset": len(read.rulesets), "explain_ruling": rulings.rows}
     counts["rows_decided"] = counts["host"] * (pairs.decided + supers)
     return counts, draw.cells(drawn, is_taken)
+
+
+def read_sliced(
+    scope: Scope, written: Reader, asked: Asks, seed: str, most: int
+) -> tuple[dict[str, int], list[Cell]]:
+    """Let Spark count all rows, and read slices; return the same counts, and those of slices."""
+    number = crc32(seed.encode())
+    written.see("resource", f"FROM {WHOLE}resource")
+    require_inventory(scope, written)
+    refuse_faults(asked)
+    counts = counts_of(scope, asked)
+    rows = counts["explain_pair"] + counts["explain_class_pair"] + counts["explain_ruling"]
+    slices = slices_to_read(pairs=scope.pairs, rows=rows, resources=counts["resource"])
+    drawn = drawn_resources(scope, asked, number, slices, most)
+    _, cells = read_counted(narrow(scope, written, drawn), written, seed, most)
+    return counts | dict(zip((SLICES_READ, SLICES), slices, strict=True)), cells
 
 
 def _check_cells(

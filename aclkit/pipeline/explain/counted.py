@@ -16,25 +16,20 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from aclkit.errors import DataError
 from aclkit.model.acl import ANY_OTHER
 from aclkit.pipeline.explain.default_rulesets import default_rulesets
+from aclkit.pipeline.explain.faults import OPERATIONS
 from aclkit.pipeline.explain.read_back import (
     BIT_OF_OPERATION,
-    KEYS,
     KNOWN,
-    OPERATIONS,
     OUTCOMES,
     SUPER_TYPE,
-    TYPES,
     Few,
     Numbers,
     ReadBack,
     are_repeated,
     parts_of,
-    require_once,
 )
-from aclkit.warehouse.views import SUPER_RULESET
 
 _BIT: Final = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
 
@@ -113,13 +108,8 @@ def count_pairs(read: ReadBack, places: Few) -> Pairs:
         own.add(who, resource, ruleset)
     for of, resource, ruleset, *_ in read.numbers("explain_class_pair"):
         shared.add(of, resource, ruleset)
-    for table, rows, keys in (
-        ("explain_pair", own.rows, own.keys),
-        ("explain_class_pair", shared.rows, shared.keys),
-    ):
-        if rows != keys.count():
-            require_once(read.written, table)
-    shared.require_all()
+    if any(table.rows != table.keys.count() for table in (own, shared)) or shared.lacks_some:
+        read.refuse()
     found = Pairs(
         own=own.keys,
         principal_of=own.principal_of,
@@ -144,21 +134,18 @@ class _OwnPairs:
     def add(self, who: Numbers, resource: Numbers, ruleset: Numbers) -> None:
         self.rows += len(who)
         self.keys.add(who * len(self.places) + resource)
-        _require_types(self.read, "explain_pair", who, resource, ruleset)
+        _require_types(self.read, resource, ruleset)
         differ = np.flatnonzero(self.principal_of[ruleset] != who)
         if len(differ):
-            self._claim(*(column[differ] for column in (who, resource, ruleset)))
+            self._claim(who[differ], ruleset[differ])
         np.minimum.at(self.place_of, ruleset, self.places[resource])
 
-    def _claim(self, who: Numbers, resource: Numbers, ruleset: Numbers) -> None:
+    def _claim(self, who: Numbers, ruleset: Numbers) -> None:
         """Note the principals of rulesets that have none yet; refuse one that has another."""
         is_free = self.principal_of[ruleset] < 0
         self.principal_of[ruleset[is_free]] = who[is_free]
-        others = np.flatnonzero(self.principal_of[ruleset] != who)
-        if len(others):
-            row = (int(column[others[0]]) for column in (who, resource, ruleset))
-            one, *_ = self.read.names["principal"][self.principal_of[ruleset[others[0]]]]
-            raise DataError(f"{_shown(self.read, 'explain_pair', *row)}, which is {one}'s")
+        if (self.principal_of[ruleset] != who).any():
+            self.read.refuse()
 
 
 class _ClassPairs:
@@ -177,7 +164,7 @@ class _ClassPairs:
     def add(self, of: Numbers, resource: Numbers, ruleset: Numbers) -> None:
         self.rows += len(of)
         self.keys.add(of * len(self.places) + resource)
-        _require_types(self.read, "explain_class_pair", of, resource, ruleset)
+        _require_types(self.read, resource, ruleset)
         self.rows_of += np.bincount(of, minlength=self.classes)
         self.decided += int((self.members[of] * self._known[resource]).sum())
         pair = of * len(self.read.rulesets) + ruleset
@@ -192,11 +179,10 @@ class _ClassPairs:
         keys = np.sort(np.concatenate([np.empty(0, np.int64), *self._parts]))
         return keys[~are_repeated(keys // max(len(self.places), 1))]
 
-    def require_all(self) -> None:
-        """Refuse a class without a pair for each resource, if a principal needs it."""
-        if (self.rows_of[self.members > 0] < len(self.places)).any():
-            row, *_ = self.read.written.rows(_NO_CLASS_PAIR)
-            raise DataError(f"Expected a row in explain_class_pair, found none: {row}")
+    @property
+    def lacks_some(self) -> bool:
+        """Whether a class has no pair for a resource, though a principal needs it."""
+        return bool((self.rows_of[self.members > 0] < len(self.places)).any())
 
 
 class CountedRulings:
@@ -231,10 +217,8 @@ class CountedRulings:
             self._add_named(ruleset[named], ruling[named])
 
     def _add_named(self, ruleset: Numbers, ruling: Numbers) -> None:
-        unknown = np.flatnonzero((self._known[ruleset] & self._bits[ruling]) == 0)
-        if len(unknown):
-            bit = self._bits[ruling[unknown[0]]]
-            self._refuse_operation(int(ruleset[unknown[0]]), _names_of(bit)[0])
+        if ((self._known[ruleset] & self._bits[ruling]) == 0).any():
+            self._read.refuse()
         self._named.add(self.keys(ruleset, ruling))
 
     def keys(self, ruleset: Numbers, ruling: Numbers) -> Numbers:
@@ -254,13 +238,11 @@ class CountedRulings:
         Raises:
             DataError: it names the ruling.
         """
-        wrong = np.flatnonzero(self._sums != self._known)
+        is_wrong = bool((self._sums != self._known).any())
         as_expected = self._others == int(np.bitwise_count(self._known).sum(dtype=np.int64))
         is_held, are_different = self._look_up_named(asked)
-        if len(wrong) or not as_expected or not are_different:
-            require_once(self._read.written, "explain_ruling")
-        if len(wrong):
-            self._refuse_ruleset(int(wrong[0]))
+        if is_wrong or not as_expected or not are_different:
+            self._read.refuse()
         return is_held
 
     def _look_up_named(self, asked: Numbers) -> tuple[npt.NDArray[np.bool_], bool]:
@@ -273,27 +255,6 @@ class CountedRulings:
             is_held_there, differ = self._named.look_up(asked)
             is_held, are_different = is_held | is_held_there, are_different and differ
         return is_held, are_different
-
-    def _refuse_ruleset(self, number: int) -> None:
-        """Name what a ruleset has or lacks for any other host."""
-        ruleset_id = self._read.id_of(number)
-        rows = self._read.written.rows(_OF_ANY_OTHER, ruleset_id, ANY_OTHER)
-        found = {row[0] for row in rows}
-        known = set(_names_of(self._known[number]))
-        for operation in sorted(found - known):
-            self._refuse_operation(number, operation)
-        lacking = ", ".join(sorted(known - found))
-        raise DataError(f"Ruleset {ruleset_id} has no ruling of {ANY_OTHER} for {lacking}")
-
-    def _refuse_operation(self, number: int, operation: str) -> None:
-        ruleset_id = self._read.id_of(number)
-        of = (*TYPES, "no type")[self._read.type_of_ruleset[number]]
-        raise DataError(f"Ruleset {ruleset_id} of {of} has a ruling for {operation}")
-
-
-def _names_of(bits: int) -> list[str]:
-    """Return the operations whose bits are set."""
-    return [name for name, bit in zip(OPERATIONS, BIT_OF_OPERATION, strict=True) if bit & bits]
 
 
 @dataclass(slots=True)
@@ -338,43 +299,21 @@ class _Once:
         return found
 
 
-def _require_types(
-    read: ReadBack, table: str, who: Numbers, resource: Numbers, ruleset: Numbers
-) -> None:
+def _require_types(read: ReadBack, resource: Numbers, ruleset: Numbers) -> None:
     """Refuse a pair whose ruleset is of another type than its resource."""
-    wrong = np.flatnonzero(read.type_of_ruleset[ruleset] != read.type_of_resource[resource])
-    if len(wrong):
-        row = (column[wrong[0]] for column in (who, resource, ruleset))
-        of = (*TYPES, "no type")[read.type_of_ruleset[ruleset[wrong[0]]]]
-        raise DataError(f"{_shown(read, table, *row)}, which is of {of}")
-
-
-def _shown(read: ReadBack, table: str, who: int, resource: int, ruleset: int) -> str:
-    """Write a row for people."""
-    of = "principal" if table == "explain_pair" else "class"
-    key = (*read.names[of][who], *read.names["resource"][resource])
-    ruleset_id = read.id_of(ruleset)
-    return f"{table} ({', '.join(KEYS[table])}): {key} has the ruleset {ruleset_id}"
+    if (read.type_of_ruleset[ruleset] != read.type_of_resource[resource]).any():
+        read.refuse()
 
 
 def _require_used(read: ReadBack, pairs: Pairs) -> None:
     """Refuse a ruleset that no pair has, but for the fixed ones: they are always written."""
     is_used = pairs.principal_of >= 0
     is_used[pairs.shared // max(len(read.type_of_resource), 1) % max(len(is_used), 1)] = True
-    if read.is_super.any() and SUPER_TYPE not in read.type_of_ruleset:
-        raise DataError(f"Expected a row of {SUPER_RULESET!r} in ruleset: there are super users")
+    lacks_super = read.is_super.any() and SUPER_TYPE not in read.type_of_ruleset
     is_used[read.ranks_of([ruleset_id for ruleset_id, *_ in default_rulesets()])] = True
-    if not is_used.all():
-        raise DataError(f"Ruleset {read.id_of(int(np.argmin(is_used)))} is that of no pair")
+    if lacks_super or not is_used.all():
+        read.refuse()
 
 
 _MOST_KEYS: Final = 1 << 25
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
-_NO_CLASS_PAIR: Final = """\
-SELECT c.principal_class, r.resource_type, r.resource_name
-FROM (SELECT DISTINCT principal_class FROM principal WHERE NOT is_super_user) c
-CROSS JOIN resource r
-LEFT JOIN explain_class_pair p ON p.principal_class = c.principal_class
- AND p.resource_type = r.resource_type AND p.resource_name = r.resource_name
-WHERE p.ruleset_id IS NULL ORDER BY ALL LIMIT 1"""
-_OF_ANY_OTHER: Final = "SELECT operation FROM explain_ruling WHERE ruleset_id = ? AND host = ?"

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Final
-
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, BrokerConfig
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.explain import tables
-from aclkit.pipeline.explain.changes import changed_accesses, tables_of_changes
-from aclkit.pipeline.explain.completeness import READ_BACK, check_completeness
+from aclkit.pipeline.explain.completeness import (
+    check_completeness,
+    note_on_slices,
+    open_written,
+)
 from aclkit.pipeline.explain.decided import MaterializeOptions, deciding_settings
 from aclkit.pipeline.explain.deciding import decide
 from aclkit.pipeline.explain.engines import engine_of
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.explain.written_changes import write_changes
 from aclkit.pipeline.inventory.survey import Inventory
-from aclkit.pipeline.plan import plan_deciding
+from aclkit.pipeline.plan import plan_deciding, reads_back_here
 from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import ALIVE_SQL, acl_sql
-from aclkit.warehouse.column_types import arrow_schema
-from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run, goes_on_from
 from aclkit.warehouse.store import Store
@@ -82,9 +80,10 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
         run.store.drop("explain")
     elif "explain" not in written_rows:
         _write_dense(output, rows)
+    output = replace(output, is_large=_is_large(scope, options, written_rows))
     with (
         step("Checking completeness"),
-        output.ask(*READ_BACK, *_DENSE[not is_dense :]) as written,
+        open_written(output, is_dense=is_dense) as (written, asked),
     ):
         run.counts |= check_completeness(
             scope,
@@ -94,12 +93,14 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
             is_dense=is_dense,
             seed=run.run_id,
             rows=written_rows,
+            asked=asked,
         )
+    run.notes.extend(note_on_slices(run.counts))
     run.counts["decided_in_run"] = run.run_number
     run.notes.extend(scope.inventory.notes)
     run.settings = run.settings.updated(replace(settings, inventory_rows=digest))
     if before is not None:
-        run.counts["access_changes"] = _write_changes(output, run.run_id, before, settings)
+        run.counts["access_changes"] = write_changes(output, run.run_id, before, settings)
     return MaterializeResult(scope=scope, output=output, rows=rows)
 
 
@@ -130,6 +131,13 @@ def decide_scope(
 
     spark = output.store.spark
     return decide_on_spark(spark, scope, acls, store, allow_everyone=everyone, dense=dense)
+
+
+def _is_large(scope: Scope, options: MaterializeOptions, written: Mapping[str, int]) -> bool:
+    """Whether Spark reads back what it wrote."""
+    plan = plan_deciding(options.decide_with, acls=scope.acls, pairs=scope.pairs)
+    rows = sum(written[name] for name in ("explain_pair", "explain_class_pair", "explain_ruling"))
+    return not reads_back_here(plan.engine, pairs=scope.pairs, rows=rows)
 
 
 def write_setting(output: Output, settings: BrokerSettings, run: Run) -> None:
@@ -198,41 +206,6 @@ def rows_expected(inventory: Inventory) -> int:
     """Multiply out what was asked about: how many decisions there must be."""
     operations = sum(len(OPERATIONS_OF_TYPE[entry.resource_type]) for entry in inventory.resources)
     return len(inventory.principals) * len(inventory.hosts) * operations
-
-
-def _write_changes(output: Output, run_id: str, before: PublishedRun, now: RunSettings) -> int:
-    """Write what changed against the materialize before; return how many rows that are."""
-    then, sizes = before.settings, list[int]()
-    tables_of = tables_of_changes(before.table_versions, output.store.versions)
-    with step("Comparing with the previous run"), output.ask_versions(tables_of) as read:
-        changes = changed_accesses(
-            read,
-            settings_changed=(then.semantics, then.broker) != (now.semantics, now.broker),
-            rules_changed=then.rules_digest != now.rules_digest,
-            hosts_changed=then.inventory_digest != now.inventory_digest,
-        )
-        batches = _of_run(changes, {"cluster_id": output.cluster_id, "run_id": run_id}, sizes)
-        first = next(batches, None)
-        if first is not None:
-            rows = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
-            output.store.append_columns("access_change", rows)
-    return sum(sizes)
-
-
-def _of_run(
-    changes: Iterable[pa.RecordBatch], whose: Mapping[str, str], sizes: list[int]
-) -> Iterator[pa.RecordBatch]:
-    """Yield the batches that hold a row as they are written; note how many changes each holds.
-
-    A name that only one run asked about has a row, but changes no access.
-    """
-    schema = arrow_schema("access_change")
-    for batch in filter(len, changes):
-        both = (batch.column(f"ruleset_{side}").is_valid() for side in ("before", "after"))
-        sizes.append(pc.sum(pc.and_(*both)).as_py())
-        for name, value in whose.items():
-            batch = batch.append_column(name, pa.repeat(value, len(batch)))
-        yield batch.select(schema.names).cast(schema)
 
 
 _DENSE: Final = ("explain",)

@@ -2,7 +2,7 @@
 
 The tables are read by another engine than wrote them, if they can be (``warehouse.reader``). It
 puts numbers in the place of names, so that what is proven of millions of rows is arithmetic, and
-no text of theirs is held. A name that no other table knows is an error here.
+no text of theirs is held. A name that no other table knows is an error; see ``faults``.
 
 A ruleset's number is the rank of its hash of 64 bits, which comes of its id and a seed. That all
 of them differ is checked; that an id which the table of rulesets lacks has the hash of one that it
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -22,12 +22,21 @@ import pyarrow as pa
 
 from aclkit.errors import DataError
 from aclkit.model.acl import ANY_OTHER
-from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.pipeline.explain.faults import (
+    BITS,
+    COLUMNS,
+    DECISIONS,
+    KEYS,
+    OPERATIONS,
+    RULES,
+    TYPES,
+    refuse_faults,
+    require_once,
+)
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.rules.decide import rules
 from aclkit.runtime.arrow import arrow_table
-from aclkit.warehouse.reader import Reader
+from aclkit.warehouse.reader import Asks, Reader
 from aclkit.warehouse.views import SUPER_RULESET
 
 Numbers = npt.NDArray[np.int64]
@@ -38,34 +47,18 @@ Few = npt.NDArray[np.int32]
 
 Hashes = npt.NDArray[np.uint64]
 
-KEYS: Final = {
-    "principal": ("principal",),
-    "host": ("host",),
-    "resource": ("resource_type", "resource_name"),
-    "ruleset": ("ruleset_id",),
-    "explain_pair": ("principal", "resource_type", "resource_name"),
-    "explain_class_pair": ("principal_class", "resource_type", "resource_name"),
-    "explain_ruling": ("ruleset_id", "host", "operation"),
-}
-"""Table → the columns of which no two of its rows have the same values."""
-
-TYPES: Final = tuple(OPERATIONS_OF_TYPE)
 SUPER_TYPE: Final = len(TYPES)
 """The number that stands for a type with the ruleset of super users, which has none."""
 
-OPERATIONS: Final = tuple(AclOperation.__members__)
-BIT_OF_OPERATION: Final = np.left_shift(1, np.arange(len(OPERATIONS), dtype=np.int32))
+BIT_OF_OPERATION: Final = np.array([*BITS.values()], np.int32)
 
-_BITS: Final = dict(zip(OPERATIONS, BIT_OF_OPERATION.tolist(), strict=True))
 _EVERY: Final = {operation for known in OPERATIONS_OF_TYPE.values() for operation in known}
 KNOWN: Final = np.array(
-    [sum(map(_BITS.__getitem__, known)) for known in (*OPERATIONS_OF_TYPE.values(), _EVERY)],
+    [sum(map(BITS.__getitem__, known)) for known in (*OPERATIONS_OF_TYPE.values(), _EVERY)],
     np.int32,
 )
 """The operations of each type, as bits; those of all types for the ruleset of super users."""
 
-DECISIONS: Final = (rules.ALLOWED, rules.DENIED)
-RULES: Final = (rules.SUPER_USER, rules.MATCHING_ACL, rules.DEFAULT_ALLOW, rules.DEFAULT_DENY)
 OUTCOMES: Final = len(DECISIONS) * len(RULES)
 """How many different things a ruling may say: a decision and a rule."""
 
@@ -75,12 +68,6 @@ _NAMED: Final = {
     "explain_ruling": ("ruleset", "ruling"),
 }
 """Table → what the names in its rows are of."""
-
-_COLUMNS: Final = {name: KEYS[name] for name in ("principal", "resource", "host", "ruleset")} | {
-    "class": ("principal_class",),
-    "ruling": ("host", "operation", "decision", "rule"),
-}
-"""What a name is of → the columns that have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,12 +104,7 @@ class ReadBack:
         Raises:
             DataError: it names the row.
         """
-        class_of, supers = scope.classes.class_of, scope.super_users
-        people = [(name, class_of[name], name in supers) for name in scope.principal_names]
-        people = _require_rows(written, "principal", ("principal_class", "is_super_user"), people)
-        hosts = _require_rows(written, "host", (), [(name,) for name in scope.host_names])
-        resources = [entry.key for entry in scope.inventory.resources]
-        resources = _require_rows(written, "resource", (), resources)
+        people, hosts, resources = require_inventory(scope, written)
         classes = sorted({row[1] for row in people})
         names: dict[str, Sequence[tuple[str, ...]]] = {
             "principal": [(row[0],) for row in people],
@@ -131,7 +113,7 @@ class ReadBack:
             "host": [*hosts, *({(ANY_OTHER,)} - {*hosts})],
         }
         for of, rows in names.items():
-            schema = pa.schema({"no": pa.int32(), **dict.fromkeys(_COLUMNS[of], pa.string())})
+            schema = pa.schema({"no": pa.int32(), **dict.fromkeys(COLUMNS[of], pa.string())})
             numbered = [(number, *row) for number, row in enumerate(rows)]
             written.give(f"{of}_no", arrow_table(numbered, schema))
         numbers = {name: number for number, name in enumerate(classes)}
@@ -165,50 +147,33 @@ class ReadBack:
             found = {of: batch.column(at).to_numpy() for at, of in enumerate(named)}
             hashes = found["ruleset"]
             found["ruleset"], unknown = self.rulesets.numbers_of(hashes)
-            if len(unknown):
-                self._refuse_name(table, "ruleset", f"{self.hash_sql} = ?", int(unknown[0]))
-            for of, column in found.items():
-                if len(column) and column.min() < 0:
-                    self._refuse_name(table, of, f"{_NUMBER[of]} IS NULL")
+            if len(unknown) or any(len(c) and c.min() < 0 for c in found.values()):
+                self.refuse()
             yield *found.values(), hashes, *batch.columns[len(named) :]
 
-    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return the rows of a SELECT, for an error. It ends what ``numbers`` yields."""
+    def refuse(self) -> NoReturn:
+        """Say what is wrong in tables in which something is. It ends what ``numbers`` yields.
+
+        Raises:
+            DataError: always.
+        """
         while self._streams:
             self._streams.pop().close()
-        return self.written.rows(sql, *values)
-
-    @property
-    def hash_sql(self) -> str:
-        """Return the SQL of the hash of a ruleset's id."""
-        return _hash_sql(self.rulesets.seed)
-
-    def id_of(self, ruleset: int) -> str:
-        """Return the id of a ruleset, for people."""
-        value = int(self.rulesets.hashes[ruleset])
-        rows = self.rows(f"SELECT ruleset_id FROM ruleset WHERE {self.hash_sql} = ?", value)  # noqa: S608 -- a number
-        return str(rows[0][0])
+        refuse_faults(self.written)
+        raise DataError("The tables are not complete as they were read, but are when read again")
 
     def ranks_of(self, ids: Collection[str]) -> Numbers:
         """Return the numbers of those of some rulesets that are there."""
-        sql = f"SELECT {self.hash_sql} FROM (SELECT unnest(?) AS ruleset_id)"  # noqa: S608 -- a number
+        sql = f"SELECT {_hash_sql(self.rulesets.seed)} FROM (SELECT unnest(?) AS ruleset_id)"  # noqa: S608 -- a number
         hashes = [row[0] for row in self.written.rows(sql, sorted(ids))]
         found: Numbers = np.flatnonzero(np.isin(self.rulesets.hashes, np.array(hashes, np.uint64)))
         return found
 
     def _number_sql(self, of: str) -> str:
         """Return the SQL of a number, -1 where there is none, or of the hash of a ruleset."""
-        return self.hash_sql if of == "ruleset" else f"CAST(coalesce({_NUMBER[of]}, -1) AS BIGINT)"
-
-    def _refuse_name(self, table: str, of: str, where: str, *values: object) -> None:
-        """Name the first row of a table whose name another lacks."""
-        shown = list(dict.fromkeys((*KEYS[table], *_COLUMNS[of])))
-        row, *_ = self.rows(
-            f"SELECT {', '.join(f't.{column}' for column in shown)} {_from(table)} "
-            f"WHERE {where} ORDER BY ALL LIMIT 1",
-            *values,
-        )
-        raise DataError(f"Unknown {of} in {table} ({', '.join(shown)}): {row}")
+        if of == "ruleset":
+            return _hash_sql(self.rulesets.seed)
+        return f"CAST(coalesce({_NUMBER[of]}, -1) AS BIGINT)"
 
 
 class Ranks:
@@ -258,19 +223,24 @@ def parts_of(rulings: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     return (*np.divmod(at_host, len(OPERATIONS)), outcome)
 
 
-def require_once(written: Reader, table: str) -> None:
-    """Refuse a key of a table that occurs twice, where its keys have turned out to be too few.
+def require_inventory(scope: Scope, written: Asks) -> tuple[list[tuple[Any, ...]], ...]:
+    """Read the names; refuse any that is not asked about, is missing or occurs twice.
+
+    Returns:
+        the rows of ``principal``, with class and whether it is a super user, of ``host`` and of
+        ``resource``, sorted.
 
     Raises:
-        DataError: it names the key.
+        DataError: it names the row.
     """
-    key = ", ".join(KEYS[table])
-    twice = written.rows(
-        f"SELECT {key}, count(*) FROM {table} GROUP BY {key} "  # noqa: S608 -- names of the contract
-        "HAVING count(*) > 1 ORDER BY ALL LIMIT 1"
+    class_of, supers = scope.classes.class_of, scope.super_users
+    people = [(name, class_of[name], name in supers) for name in scope.principal_names]
+    resources = [entry.key for entry in scope.inventory.resources]
+    return (
+        _require_rows(written, "principal", ("principal_class", "is_super_user"), people),
+        _require_rows(written, "host", (), [(name,) for name in scope.host_names]),
+        _require_rows(written, "resource", (), resources),
     )
-    if twice:
-        raise DataError(f"Expected one row per {key} in {table}, found {twice[0]}")
 
 
 def are_repeated(ordered: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
@@ -285,7 +255,7 @@ def are_repeated(ordered: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 
 
 def _require_rows(
-    written: Reader, table: str, more: Sequence[str], rows: Sequence[tuple[Any, ...]]
+    written: Asks, table: str, more: Sequence[str], rows: Sequence[tuple[Any, ...]]
 ) -> list[tuple[Any, ...]]:
     """Read a table of the inventory: it has exactly these rows. Return them sorted."""
     columns = ", ".join((*KEYS[table], *more))
@@ -309,8 +279,7 @@ def _read_rulesets(written: Reader, seed: int) -> tuple[Ranks, Few]:
         require_once(written, "ruleset")
         return _read_rulesets(written, seed + 1)
     if len(types) and types.min() < 0:
-        row, *_ = written.rows(_OF_NO_TYPE)
-        raise DataError(f"Unknown resource_type in ruleset (ruleset_id, resource_type): {row}")
+        refuse_faults(written)
     return Ranks(hashes, seed), types
 
 
@@ -326,7 +295,7 @@ def _from(table: str) -> str:
     joins = [f"FROM {table} t"]
     for of in ("host",) if table == "explain_ruling" else _NAMED[table]:
         if of in _GIVEN:
-            same = " AND ".join(f"{of}_no.{column} = t.{column}" for column in _COLUMNS[of])
+            same = " AND ".join(f"{of}_no.{column} = t.{column}" for column in COLUMNS[of])
             joins.append(f"LEFT JOIN {of}_no ON {same}")
     return " ".join(joins)
 
@@ -345,9 +314,6 @@ _NUMBER: Final = {of: f"{of}_no.no" for of in _GIVEN} | {
 }
 """What a name is of → the SQL of its number; null where it has none."""
 _TYPE_NO: Final = (
-    f"CAST(CASE WHEN ruleset_id = '{SUPER_RULESET}' THEN {SUPER_TYPE} "
-    f"ELSE coalesce({_place_sql(TYPES, 'resource_type')}, -1) END AS INTEGER)"
-)
-_OF_NO_TYPE: Final = (
-    f"SELECT ruleset_id, resource_type FROM ruleset WHERE {_TYPE_NO} < 0 ORDER BY ALL LIMIT 1"  # noqa: S608 -- contract
+    f"CAST(CASE WHEN ruleset_id IS NULL THEN -1 WHEN ruleset_id = '{SUPER_RULESET}' "
+    f"THEN {SUPER_TYPE} ELSE coalesce({_place_sql(TYPES, 'resource_type')}, -1) END AS INTEGER)"
 )

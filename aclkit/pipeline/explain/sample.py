@@ -23,12 +23,10 @@ import pyarrow as pa
 
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.pipeline.explain.counted import Pairs
+from aclkit.pipeline.explain.faults import DECISIONS, OPERATIONS, RULES
 from aclkit.pipeline.explain.read_back import (
-    DECISIONS,
     KNOWN,
-    OPERATIONS,
     OUTCOMES,
-    RULES,
     SUPER_TYPE,
     Few,
     Hashes,

@@ -41,6 +41,9 @@ class Memory:
     def keep(self, name: str, sql: str) -> None:
         self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {sql}")
 
+    def see(self, name: str, sql: str) -> None:
+        self.connection.execute(f"CREATE OR REPLACE TEMP VIEW {name} AS {sql}")
+
     def rewrite(self, table: str, sql: str) -> None:
         self.connection.execute(f"CREATE OR REPLACE TABLE fresh AS {sql}")
         self.connection.execute(f"DROP TABLE {table}; ALTER TABLE fresh RENAME TO {table}")

@@ -12,6 +12,7 @@ from aclkit.errors import DataError
 from aclkit.model.brokers import Broker, Brokers
 from aclkit.model.semantics import KIP_1042, PRESETS, AskedReading, BrokerSettings
 from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
+from aclkit.pipeline import plan
 from aclkit.pipeline.explain import decided
 from aclkit.pipeline.explain.decided import MaterializeOptions, is_decided, take_inventory
 from aclkit.pipeline.explain.materialize import materialize
@@ -90,15 +91,22 @@ def rounds():
     return [(acls, GIVEN), (second, GIVEN), (changed(second, 2), grown)]
 
 
-def test_tasks_of_spark_write_night_after_night_what_this_process_does(spark, tmp_path, rounds):
+@pytest.mark.parametrize("rows_read_here", [100_000_000, 1], ids=["small", "too large"])
+def test_tasks_of_spark_write_night_after_night_what_this_process_does(
+    spark, tmp_path, rounds, monkeypatch, rows_read_here
+):
+    monkeypatch.setattr(plan, "_ROWS_READ_BACK_HERE", rows_read_here)
     for number, (acls, given) in enumerate(rounds):
-        here, _, changes = decide(f"{tmp_path}/here", acls, given)
-        there, _, same_changes = decide(
+        here, notes, changes = decide(f"{tmp_path}/here", acls, given)
+        there, more, same_changes = decide(
             f"{tmp_path}/spark", acls, given, spark=spark, decide_with="spark"
         )
         assert there == here
         assert same_changes == changes
         assert bool(changes) == (number > 0)
+        said = [note for note in more if note not in notes]
+        assert [note for note in said if "slices" in note] == said
+        assert bool(said) == (rows_read_here == 1)
 
 
 GLOB = replace(
