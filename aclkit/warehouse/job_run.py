@@ -35,6 +35,10 @@ KEEP_DAYS: Final = 30.0
 DECIDED_IN: Final = "decided_in_run"
 """The count of a run that names the run whose decisions are in force."""
 
+HISTORY_WRITTEN: Final = "history_written"
+"""The count of a replay that wrote history, or left the one that was written since the cluster was
+decided last."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:

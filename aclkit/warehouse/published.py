@@ -18,6 +18,7 @@ from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.job_run import (
     ALL_RUNS,
     CURRENT_RUNS,
+    HISTORY_WRITTEN,
     JOB_RUN,
     MATERIALIZING,
     REPLAYING,
@@ -216,14 +217,41 @@ def deciding_run(published: Published, cluster_id: str) -> PublishedRun:
 
 
 def notes_on_state(published: Published, run: PublishedRun) -> Iterator[str]:
-    """Yield that the log has gone on since a run, and that the run is incomplete."""
-    head = published.last_run(run.cluster_id).head_offset
-    if head is not None and run.head_offset is not None and head > run.head_offset:
-        step = MATERIALIZE_STEP.format(path=published.place)
+    """Yield that the log has gone on since a run, or is another one, and that it is incomplete."""
+    head, again = published.last_run(run.cluster_id).head_offset, read_again(published, run)
+    step = MATERIALIZE_STEP.format(path=published.place)
+    if _is_beyond(head, run):
+        from_ = f"this answer is from offset {run.head_offset}"
+        yield f"The log is at offset {head}, {from_}. Next: {step}"
+    if again is not None:
         yield (
-            f"The log is at offset {head}, this answer is from offset {run.head_offset}. Next: "
-            f"{step}"
+            f"{READ_AGAIN}, and is known up to offset {head}. Names without a decision are "
+            f"answered from it. Next: {step}"
         )
+        yield from _note_on_status(again)
+    yield from _note_on_status(run)
+
+
+READ_AGAIN: Final = "The history was read again after these decisions"
+
+
+def read_again(published: Published, run: PublishedRun) -> PublishedRun | None:
+    """Return the run that left another history before the offset of the decisions of a run.
+
+    Records were forgotten or withdrawn, or came late: the tables no longer hold all ACLs by which
+    it decided. None where there is none, and where the log has gone on, which is another matter.
+    """
+    read = reading_run(published, run.cluster_id)
+    if read is None or read.run_number <= run.run_number or _is_beyond(read.head_offset, run):
+        return None
+    return read if read.counts.get(HISTORY_WRITTEN) else None
+
+
+def _is_beyond(head: int | None, run: PublishedRun) -> bool:
+    return head is not None and run.head_offset is not None and head > run.head_offset
+
+
+def _note_on_status(run: PublishedRun) -> Iterator[str]:
     if run.status != "complete":
         yield f"Run {run.run_number} is {run.status}: {' '.join(run.notes)}"
 

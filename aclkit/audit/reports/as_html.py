@@ -27,6 +27,7 @@ from aclkit.audit.reports.trend_chart import bars
 from aclkit.audit.reports.words import cause_words, count_severities, state_words, verdict
 from aclkit.model.findings import EVERY_NAME, SEVERITIES, Finding
 from aclkit.model.operation import USES
+from aclkit.warehouse.published import READ_AGAIN
 
 MOST_FINDINGS: Final = 250
 """So many findings of a kind and severity are shown; the rest is counted."""
@@ -54,6 +55,7 @@ def render_html(report: RunReport) -> str:
         script=own_markup(runs),
         data=script_json(data),
         report=report,
+        read_again=READ_AGAIN,
         summary=summary,
         verdict=verdict(summary),
         uses=USES,

@@ -344,6 +344,7 @@ class RunReport:
         finished_at: when the run that decided ended.
         log_head: the log has been read up to this offset (exclusive); past ``head_offset`` where
             a later run replayed and did not decide.
+        is_read_again: such a run changed what is known before ``head_offset``.
         kinds: every kind of finding that the run looked for.
         acls: the ACLs behind the findings, by id.
         since: since when each finding is true, by fingerprint.
@@ -359,6 +360,7 @@ class RunReport:
     made_at: datetime
     finished_at: datetime
     log_head: int
+    is_read_again: bool = False
     kinds: tuple[str, ...] = ()
     acls: Mapping[str, AliveAcl] = field(default_factory=dict)
     since: Mapping[str, datetime | None] = field(default_factory=dict)

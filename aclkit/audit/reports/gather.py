@@ -24,7 +24,7 @@ from aclkit.questions.query.changed_by import ChangeKey, read_changed_by
 from aclkit.questions.query.first_seen import first_seen
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl, finding_of, finding_sql
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.published import Published, deciding_run
+from aclkit.warehouse.published import Published, deciding_run, read_again
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.views import sql_of
@@ -68,6 +68,7 @@ def gather(
         made_at=now,
         finished_at=run.finished_at.replace(tzinfo=UTC) if run.finished_at else now,
         log_head=summary.head_offset if head is None else head,
+        is_read_again=read_again(published, run) is not None,
         kinds=tuple(sorted(set(KINDS) - _OF_USAGE)) if run.job == _AUDITING else (),
         acls=_with_by(connection, cluster_id, (a for a in acls if a.acl.acl_id in behind)),
         trend=tuple(read_trend(connection, cluster_id)),

@@ -13,7 +13,7 @@ from aclkit.pipeline.replay.intake import Intake, refused_lines
 from aclkit.pipeline.replay.known import Replayed, ReplayOptions
 from aclkit.pipeline.replay.known_tables import KnownTables
 from aclkit.runtime.uri import shown
-from aclkit.warehouse.job_run import RunSettings
+from aclkit.warehouse.job_run import HISTORY_WRITTEN, MATERIALIZING, REPLAYING, RunSettings
 from aclkit.warehouse.run import INCOMPLETE, Run
 
 BROKERS_KEPT: Final = "brokers_kept"
@@ -86,7 +86,7 @@ def record(
     run.status = INCOMPLETE if way.holes else run.status
     run.notes += [*notes_on(done.plan, options.high_watermark), *done.notes]
     run.findings += done.findings
-    run.counts |= {"history_written": 1} if done.tables else {}
+    run.counts |= {HISTORY_WRITTEN: 1} if done.tables or _is_undecided(run) else {}
     run.counts |= {BROKERS_KEPT: 1} if done.has_brokers else {}
     run.counts |= {"facts_added": done.fact_count, "acls_alive": alive, "rejects": rejects}
     if rejects and options.strict:
@@ -102,3 +102,11 @@ def record(
         rejects=rejects,
         exit_code=DataError.exit_code if is_unusable else 0,
     )
+
+
+def _is_undecided(run: Run) -> bool:
+    """Whether a replay since the cluster was decided last wrote history."""
+    read, decided = run.previous(REPLAYING), run.previous(MATERIALIZING)
+    if read is None or (decided is not None and decided.run_number >= read.run_number):
+        return False
+    return bool(read.counts.get(HISTORY_WRITTEN))

@@ -38,6 +38,7 @@ from aclkit.rules.decide.rules import ALLOWED, DENIED, SUPER_USER, Ruling
 from aclkit.rules.names.cover import ALL
 from aclkit.rules.names.cover import UNKNOWN as NOT_PROVEN
 from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import READ_AGAIN, read_again
 
 UNKNOWN: Final = "UNKNOWN"
 """Neither ALLOWED nor DENIED: what decides is unknown."""
@@ -135,9 +136,16 @@ def check_all(
         UsageError: as in ``explain_why`` and ``who_can_prefix``.
     """
     found = tuple(_least_together(where, [_check(where, principal, n, host) for n in needs]))
-    if run.status != "complete":
-        found = tuple(_doubted(each, f"Run {run.run_number} is {run.status}.") for each in found)
+    for doubt in _doubts_on_state(where, run):
+        found = tuple(_doubted(each, doubt) for each in found)
     return Can(principal=principal, checked=found, run=run)
+
+
+def _doubts_on_state(where: Where, run: PublishedRun) -> Iterator[str]:
+    if run.status != "complete":
+        yield f"Run {run.run_number} is {run.status}."
+    if read_again(where.published, run) is not None:
+        yield f"{READ_AGAIN}."
 
 
 def _least_together(where: Where, checked: Sequence[Checked]) -> Iterator[Checked]:

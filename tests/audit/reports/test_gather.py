@@ -72,6 +72,14 @@ def test_the_summary_is_that_of_the_newest_run_that_decided(nights):
     assert summary.notes == ("a note",)
     assert summary.exit_code is None
     assert report.log_head == 120
+    assert not report.is_read_again
+
+
+def test_a_replay_after_the_decisions_that_wrote_their_past_again_is_known(tmp_path):
+    versions = small.build(tmp_path)
+    again = {"run_number": 2, "job": "replay", "head_offset": 90}
+    small.publish(tmp_path, versions, **again, counts={"history_written": 1})
+    assert gathered(tmp_path).is_read_again
 
 
 def test_findings_in_force_are_those_of_the_run_whose_decisions_hold(nights):

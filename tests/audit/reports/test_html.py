@@ -246,3 +246,9 @@ def test_assertions_are_shown_only_where_some_were_tested():
 def test_a_later_replay_shows_as_offsets_that_are_not_decided():
     text = re.sub(r"\s+", " ", render_html(report()))
     assert "read up to offset 920: 5 offsets are not decided yet" in text
+
+
+def test_a_later_replay_of_another_history_is_named_with_how_far_it_goes():
+    text = re.sub(r"\s+", " ", render_html(replace(report(), log_head=700, is_read_again=True)))
+    assert "read again after these decisions, and is known up to offset 700." in text
+    assert "offsets are not decided yet" not in text
