@@ -6,12 +6,14 @@ import hashlib
 import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Final
 
 import aclkit
+from aclkit.audit.alerts.courier import StillSendingError
 from aclkit.audit.alerts.delivery import Delivery, moved_since
 from aclkit.audit.alerts.since import Moved
 from aclkit.audit.reports.as_prometheus import render_prometheus
@@ -136,7 +138,9 @@ class WatchWork:
             return False
         if self.delivery.knows(self._newest()):
             return False
-        return self.delivery.send_new(self._read_newest)
+        with suppress(StillSendingError):  # the next turn sees to it
+            return self.delivery.send_new(self._read_newest)
+        return False
 
     def note(self, now: datetime) -> None:
         """See ``Work.note``."""
@@ -162,12 +166,14 @@ class WatchWork:
     def tell_silence(self, error: AclkitError, polls: int, since: datetime) -> None:
         """See ``Work.tell_silence``."""
         if self.delivery is not None:
-            self.delivery.tell_silence(self._name(), error, polls, since)
+            with suppress(StillSendingError):
+                self.delivery.tell_silence(self._name(), error, polls, since)
 
     def tell_return(self) -> None:
         """See ``Work.tell_return``."""
         if self.delivery is not None:
-            self.delivery.tell_return(self._name())
+            with suppress(StillSendingError):
+                self.delivery.tell_return(self._name())
 
     def _begin(self) -> News | None:
         """Go on from an earlier watcher; where that is not possible, a run has to read all."""

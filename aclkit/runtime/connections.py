@@ -18,6 +18,12 @@ SECONDS_FOR_HEAD: Final = 10.0
 SECONDS_FOR_BODY: Final = 10.0
 """How long a request may take to come, from its first byte or the connection's beginning."""
 
+AT_ONCE: Final = 32
+"""Connections that are accepted in one round of the loop, before those too many are closed."""
+
+WAITING: Final = 2_048
+"""Connections that may wait to be accepted."""
+
 _RESERVE: Final = 4
 """A server takes one of so many descriptors; the others are for files."""
 

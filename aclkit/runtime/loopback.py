@@ -18,7 +18,7 @@ from socket import AF_INET, AF_INET6
 from typing import Final, NamedTuple, cast
 
 from aclkit.errors import SurroundingsError, UsageError
-from aclkit.runtime.connections import Connections, Rank, most_connections
+from aclkit.runtime.connections import AT_ONCE, WAITING, Connections, Rank, most_connections
 
 
 class Reply(NamedTuple):
@@ -68,17 +68,18 @@ def answering(host: str, port: int, replies: Replies) -> Iterator[int]:
         SurroundingsError: the address is taken.
     """
     try:
-        listening = socket.create_server(
-            (host, port), family=AF_INET6 if ":" in host else AF_INET, backlog=_MOST
-        )
+        listening = socket.create_server((host, port), family=AF_INET6 if ":" in host else AF_INET)
     except OSError as error:
         raise SurroundingsError(
             f"Cannot listen on {host} port {port}: {error.strerror or error}. Pass a free port."
         ) from None
     loop = asyncio.new_event_loop()
     guests = Connections(most=min(_MOST, most_connections()))
-    made = loop.create_server(lambda: _Request(replies, guests, loop), sock=listening)
+    made = loop.create_server(
+        lambda: _Request(replies, guests, loop), sock=listening, backlog=AT_ONCE
+    )
     server = loop.run_until_complete(made)
+    listening.listen(WAITING)
     thread = threading.Thread(target=loop.run_forever, name="aclkit-loopback", daemon=True)
     thread.start()
     try:

@@ -25,6 +25,7 @@ from aclkit.audit.serve.middleware import ENTRY, LONGEST_QUERY
 from aclkit.audit.serve.sessions import Sessions
 from aclkit.audit.serve.token import TokenFile
 from aclkit.errors import SurroundingsError
+from aclkit.runtime.connections import AT_ONCE, WAITING
 
 _HEAD: Final = 32_768
 
@@ -61,6 +62,12 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Leave the handlers as they are."""
         yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and let many wait to be accepted; asyncio accepts as many at once as may wait."""
+        await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(WAITING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +125,7 @@ def listen(serving: Serving, make_app: Callable[[Auth], ASGIApp], posts: Posts =
     )
     config = uvicorn.Config(
         make_app(door), log_config=None, access_log=False, proxy_headers=False,
-        server_header=False, ws="none", http=guarded(door.trusts),
+        server_header=False, ws="none", http=guarded(door.trusts), backlog=AT_ONCE,
         timeout_keep_alive=5, h11_max_incomplete_event_size=LONGEST_QUERY + _HEAD,
     )  # fmt: skip
     place = f"http://{host_to_open(serving.listen)}:{port}"

@@ -185,8 +185,8 @@ def test_a_closed_or_changed_review_takes_no_decision(warehouse, reviews, tmp_pa
         (root / "q1" / "evidence.json").unlink()
         (root / "q1" / "decisions.jsonl").write_text("{}\n")
         answer = inside.ask("/review", review="q1", headers=BOB)
-        assert answer.status == 400
-        assert "is damaged or was changed" in answer.text
+        assert answer.status == 503
+        assert "A review cannot be read." in answer.text
 
 
 def test_without_the_option_there_is_no_such_page(client):
