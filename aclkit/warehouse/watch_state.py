@@ -71,7 +71,7 @@ def write_beside(place: Location, name: str, text: str) -> None:
     with nullcontext() if place.is_remote else writing_like(place.folder / JOB_RUN):
         if not place.is_remote:
             make_folder(place.folder / FOLDER)
-        write_atomically(child(place.text, f"{FOLDER}/{name}"), text)
+        write_atomically(child(place.text, f"{FOLDER}/{name}"), text, is_ours=True)
 
 
 def checked_at(place: Location, cluster_id: str, run_id: str) -> datetime | None:
