@@ -113,10 +113,16 @@ fmt: $(READY) ## Put the code into its format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: $(READY) ## Write conf/requirements.lock anew: the newest versions that pyproject.toml admits
-	@$(BIN)/python -m uv pip compile pyproject.toml --quiet --upgrade --all-extras --universal \
-		--python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
-		--no-emit-find-links --custom-compile-command "make lock" -o conf/requirements.lock
+LOCK := $(BIN)/python -m uv pip compile --quiet --upgrade --universal --python-version 3.11 \
+	--generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
+	--custom-compile-command "make lock"
+
+lock: $(READY) ## Write conf/*.lock anew: the newest versions that pyproject.toml admits
+	@$(LOCK) pyproject.toml --all-extras -o conf/requirements.lock
+	@$(LOCK) conf/requirements-build.txt -o conf/requirements-build.lock
+	@$(LOCK) conf/requirements-slim.txt -c conf/requirements.lock -o conf/requirements-slim.lock
+	@$(LOCK) pyproject.toml --extra codecs --extra serve --extra x500 -c conf/requirements.lock \
+		-o conf/requirements-full.lock
 
 build: $(READY) ## Make the wheel, and the same as a zip for spark-submit --py-files
 	@rm -rf dist

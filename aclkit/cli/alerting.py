@@ -58,8 +58,16 @@ def webhook_of(chosen: dict[str, Any]) -> Webhook | None:
     )
 
 
-def delivery_of(context: Context, chosen: dict[str, Any]) -> Delivery | None:
-    """Return what sends the alerts of these options; None where nothing is to be sent."""
+def delivery_of(
+    context: Context, chosen: dict[str, Any], patience: float | None = None
+) -> Delivery | None:
+    """Return what sends the alerts of these options; None where nothing is to be sent.
+
+    Args:
+        context: names the warehouse.
+        chosen: the options.
+        patience: seconds to wait for a receiver, see ``Courier``.
+    """
     webhook = webhook_of(chosen)
     if webhook is None or chosen["alert_on"] == NEVER:
         return None
@@ -69,6 +77,7 @@ def delivery_of(context: Context, chosen: dict[str, Any]) -> Delivery | None:
         least=chosen["alert_on"],
         lock_timeout=chosen.get("lock_timeout", _LOCK_TIMEOUT),
         warn=tell,
+        patience=patience,
     )
 
 

@@ -17,11 +17,11 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import IO, Any, Final, cast
 
 from aclkit import errors
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.runtime.child import SAFE_PATH, module_path, python_module
 from aclkit.runtime.deadline import Deadline
 from aclkit.warehouse.location import Location
 
@@ -118,8 +118,7 @@ def _reached(question: SqlQuestion) -> Iterator[SqlQuestion]:
 def _answering(question: SqlQuestion) -> Iterator[subprocess.Popen[bytes]]:
     """Start the process, and see to it that it ends."""
     child = subprocess.Popen(  # noqa: S603 - this very Python, and a module of ours
-        # -P: no module from this folder; -B: it cannot write what it compiles.
-        [sys.executable, "-P", "-B", "-m", _CHILD],
+        python_module(_CHILD),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -156,8 +155,7 @@ def _environment() -> dict[str, str]:
     Modules come from where ours came from, except the current working directory.
     """
     kept = {key: text for key, text in os.environ.items() if key.startswith(_KEPT)}
-    path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
-    return kept | {"PYTHONPATH": path}
+    return kept | SAFE_PATH | {"PYTHONPATH": module_path()}
 
 
 _KEPT: Final = ("PYTHON", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_")

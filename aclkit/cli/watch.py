@@ -75,7 +75,7 @@ def watch(context: Context, /, **chosen: object) -> None:
     work = WatchWork(
         context=context,
         chosen=options,
-        delivery=delivery_of(context, options),
+        delivery=delivery_of(context, options, min(_PATIENCE, pace.interval / 2)),
         following=Following(intake_of(options), option_files(options)),
         wants_report=listen is not None,
     )
@@ -152,5 +152,8 @@ def _json(found: tuple[int, str]) -> tuple[int, str, str]:
     status, text = found
     return status, "application/json", text
 
+
+_PATIENCE: Final = 5.0
+"""Seconds that a poll waits for the receiver of an alert."""
 
 _PROMETHEUS: Final = "text/plain; version=0.0.4; charset=utf-8"

@@ -6,12 +6,14 @@ import hashlib
 import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Final
 
 import aclkit
+from aclkit.audit.alerts.courier import StillSendingError
 from aclkit.audit.alerts.delivery import Delivery, moved_since
 from aclkit.audit.alerts.since import Moved
 from aclkit.audit.reports.as_prometheus import render_prometheus
@@ -22,10 +24,11 @@ from aclkit.cli.context import Context
 from aclkit.cli.nightly import night, policies_of, report_formats, write_files
 from aclkit.cli.output import tell, write_lines
 from aclkit.cli.replay import intake_of
-from aclkit.errors import AclkitError, SurroundingsError, UnnotedError
+from aclkit.errors import AclkitError, UnnotedError
 from aclkit.model.acl_words import acl_words
 from aclkit.model.visible import visible
 from aclkit.nightly.newest import newest_summary
+from aclkit.nightly.watching import NotAloneError
 from aclkit.pipeline.replay.following import Following, News
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
@@ -33,7 +36,13 @@ from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published, open_warehouse, reading_run
 from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.watch_state import CHECKED, read_state, write_state
+from aclkit.warehouse.watch_state import (
+    CHECKED,
+    State,
+    read_state,
+    replace_state,
+    write_state,
+)
 
 
 @dataclass(kw_only=True)
@@ -136,7 +145,9 @@ class WatchWork:
             return False
         if self.delivery.knows(self._newest()):
             return False
-        return self.delivery.send_new(self._read_newest)
+        with suppress(StillSendingError):  # the next turn sees to it
+            return self.delivery.send_new(self._read_newest)
+        return False
 
     def note(self, now: datetime) -> None:
         """See ``Work.note``."""
@@ -154,20 +165,42 @@ class WatchWork:
         if self.delivery is not None and (noted := self.delivery.note(self.cluster_id)):
             said["alerted"] = noted
         self._gather()
+        known = dict(self._checks)
         self._checks[self.cluster_id] = said
-        write_state(self.place, CHECKED, self._checks)
+        self._write_checks(known)
         if self.context.verbose:
             self.say(f"{_time(now)} checked, offset {self.following.offset or 'unknown'}\n")
+
+    def _write_checks(self, known: State) -> None:
+        """Write what was noted; in a bucket, where no lock is held, over what is known alone.
+
+        Raises:
+            NotAloneError: another watcher has written meanwhile.
+        """
+        if not self.place.is_remote:
+            write_state(self.place, CHECKED, self._checks)
+            return
+
+        def is_known(found: State) -> bool:
+            # A put of this watcher may have succeeded although its answer was lost.
+            return found == known or self.watcher in {
+                each.get("watcher") for each in found.values()
+            }
+
+        if not replace_state(self.place, CHECKED, self._checks, is_known):
+            raise NotAloneError(another_watcher(self.place))
 
     def tell_silence(self, error: AclkitError, polls: int, since: datetime) -> None:
         """See ``Work.tell_silence``."""
         if self.delivery is not None:
-            self.delivery.tell_silence(self._name(), error, polls, since)
+            with suppress(StillSendingError):
+                self.delivery.tell_silence(self._name(), error, polls, since)
 
     def tell_return(self) -> None:
         """See ``Work.tell_return``."""
         if self.delivery is not None:
-            self.delivery.tell_return(self._name())
+            with suppress(StillSendingError):
+                self.delivery.tell_return(self._name())
 
     def _begin(self) -> News | None:
         """Go on from an earlier watcher; where that is not possible, a run has to read all."""
@@ -274,10 +307,12 @@ def require_only_watcher(work: WatchWork, interval: float, sleep: Callable[[floa
         return
     sleep(interval + _MARGIN)
     if _newest_check(read_state(work.place, CHECKED)) != before:
-        raise SurroundingsError(
-            f"Another watcher follows {work.place}. One is enough: stop it first, or let it do "
-            "the work."
-        )
+        raise NotAloneError(another_watcher(work.place))
+
+
+def another_watcher(place: Location) -> str:
+    """Return the message of a watcher that is not the only one."""
+    return f"Another watcher follows {place}. One is enough: stop it first, or let it do the work."
 
 
 def _newest_check(state: Mapping[str, Mapping[str, Any]]) -> tuple[datetime, str] | None:

@@ -11,7 +11,13 @@ import sys
 from typing import Final
 
 _ESCAPE: Final = "\\u{"
-_PARTS: Final = re.compile(r"\\u\{|[^ -~]")
+_COMMAND: Final = (
+    r"(?<!\S)::(?=[A-Za-z-]{0,40}[G-Zg-z-])"  # a number of IPv6 such as ::face is none
+    r"|##(?=(?:vso|teamcity)?\[)"
+)
+"""How a command to a CI system begins in a job's log: ``::stop-commands::``, ``##[group]``."""
+
+_PARTS: Final = re.compile(rf"\\u\{{|[^ -~]|{_COMMAND}")
 _ESCAPED: Final = re.compile(r"\\u\{([0-9a-f]{1,6})\}")
 _BLANK: Final = frozenset(
     map(
@@ -39,8 +45,8 @@ def is_visible(letter: str) -> bool:
 def visible(text: str) -> str:
     r"""Write a text so that it shows what is in it and acts on nothing; the result is one line.
 
-    What is not visible becomes ``\u{HEX}``. A backslash that stands before ``u{`` is written so
-    too: two texts that differ never come out alike.
+    What is not visible becomes ``\u{HEX}``. So does the first letter of a command to a CI system,
+    and a backslash that stands before ``u{``: two texts that differ never come out alike.
 
     >>> print(visible("a\nb"), visible(r"CORP\bob"), visible(r"\u{a}"))
     a\u{a}b CORP\bob \u{5c}u{a}
@@ -64,6 +70,6 @@ def _unescaped(found: re.Match[str]) -> str:
 
 def _escaped(found: re.Match[str]) -> str:
     part = found[0]
-    if part == _ESCAPE:
-        return f"{_ESCAPE}5c}}u{{"
+    if len(part) > 1:  # its first letter acts
+        return f"{_ESCAPE}{ord(part[0]):x}}}{part[1:]}"
     return part if is_visible(part) else f"{_ESCAPE}{ord(part):x}}}"

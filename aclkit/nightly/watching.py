@@ -33,6 +33,10 @@ class Pace:
     silent_after: int = 3
 
 
+class NotAloneError(SurroundingsError):
+    """Another watcher does the same; this one ends."""
+
+
 class Work(Protocol):
     """What a watcher does in a turn; each of it raises an AclkitError or OSError if it fails."""
 
@@ -46,7 +50,11 @@ class Work(Protocol):
         """Tell what the receiver does not know yet; return whether there was anything."""
 
     def note(self, now: datetime) -> None:
-        """Note that the published run held all that was new at a time."""
+        """Note that the published run held all that was new at a time.
+
+        Raises:
+            NotAloneError: another watcher has noted a check since.
+        """
 
     def tell_silence(self, error: AclkitError, polls: int, since: datetime) -> None:
         """Tell, unless that was told before, that the sources cannot be read."""
@@ -138,6 +146,8 @@ class Watcher:
         now = datetime.fromtimestamp(began, UTC)
         try:
             has_run = self._look_and_run(now)
+        except NotAloneError:
+            raise
         except (AclkitError, OSError) as error:
             return self._fail(error, began)
         if not has_run:

@@ -11,6 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO, Final, TextIO, cast
 
+from aclkit.runtime.own_files import require_own_links
 from aclkit.runtime.permissions import set_modes
 from aclkit.runtime.scratch import held, scratch
 from aclkit.runtime.signals import before_end
@@ -23,26 +24,32 @@ _ESCAPED: Final = "backslashreplace"
 """Bytes of the file's own name in that of its part; a name may have 255."""
 
 
-def write_atomically(path: str | Path, text: str, *, for_everybody: bool = False) -> None:
+def write_atomically(
+    path: str | Path, text: str, *, for_everybody: bool = False, is_ours: bool = False
+) -> None:
     """Write a text as ``open_atomically`` does."""
-    with open_atomically(path, for_everybody=for_everybody) as file:
+    with open_atomically(path, for_everybody=for_everybody, is_ours=is_ours) as file:
         file.write(text)
 
 
 @contextmanager
-def open_atomically(path: str | Path, *, for_everybody: bool = False) -> Iterator[TextIO]:
+def open_atomically(
+    path: str | Path, *, for_everybody: bool = False, is_ours: bool = False
+) -> Iterator[TextIO]:
     """Open a file so that a reader sees the old content or the new one, never a part.
 
-    Prometheus reads whatever it finds at the moment it looks. A link stays one. What is no file,
-    a pipe or a device, is written to: root could replace ``/dev/null``. A file that is replaced
-    keeps its mode. What a URI names is put into its store at the end, in one piece.
+    Prometheus reads whatever it finds at the moment it looks. A link of one's own stays one. What
+    is no file, a pipe or a device, is written to: root could replace ``/dev/null``. A file that is
+    replaced keeps its mode. What a URI names is put into its store at the end, in one piece.
 
     Args:
         path: where: a path, or a URI.
         for_everybody: others may read a new file; in a bucket the bucket's own rules decide.
+        is_ours: no user named it, so whatever lies there is replaced, a link too.
 
     Raises:
         UsageError: no such kind of store is known.
+        SurroundingsError: another user's link lies there.
         OSError: it cannot be written.
     """
     if is_uri(str(path)):
@@ -50,11 +57,12 @@ def open_atomically(path: str | Path, *, for_everybody: bool = False) -> Iterato
             yield file
         return
     path = Path(path)
-    if path.exists() and not path.is_file():
+    require_own_links(path.parent if is_ours else path)
+    if not is_ours and path.exists() and not path.is_file():
         with path.open("w", encoding="utf-8", errors=_ESCAPED, newline="") as file:
             yield file
         return
-    path = path.resolve()
+    path = path.parent.resolve() / path.name if is_ours else path.resolve()
     _remove_left(path)
     descriptor, part = _make_part(path)
     try:
@@ -62,7 +70,7 @@ def open_atomically(path: str | Path, *, for_everybody: bool = False) -> Iterato
             before_end(lambda: part.unlink(missing_ok=True)),
             os.fdopen(descriptor, "w", encoding="utf-8", errors=_ESCAPED, newline="") as file,
         ):
-            replaced = path.stat() if path.exists() else None
+            replaced = path.stat() if path.is_file() and not path.is_symlink() else None
             set_modes(descriptor, replaced, for_everybody=for_everybody)
             yield file
             file.flush()

@@ -2,7 +2,8 @@
 
 A program that outlives a killed run could still write into the warehouse whose lock is free
 again. So the kernel ends it with its parent (Linux), and it holds what its parent holds: the
-warehouse's lock and the scratch folder's are free when both are gone.
+warehouse's lock and the scratch folder's are free when both are gone. A Python among them takes
+no module from the current folder: it may be a stranger's checkout.
 """
 
 from __future__ import annotations
@@ -16,7 +17,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
+
+SAFE_PATH: Final = {"PYTHONSAFEPATH": "1"}
+"""The variable with which a Python, and what it starts, takes no module from the current folder."""
 
 _PR_SET_PDEATHSIG: Final = 1
 _SECONDS_TO_DIE: Final = 10
@@ -52,11 +57,25 @@ def start(command: Sequence[str], **settings: Any) -> subprocess.Popen[bytes]:  
     Raises:
         OSError: it does not start.
     """
+    settings["env"] = {**settings.get("env", os.environ), **SAFE_PATH}
     process = subprocess.Popen(  # noqa: S603 -- arguments made here
         command, pass_fds=tuple(_held), preexec_fn=bound(), **settings
     )
     _running.append(process)
     return process
+
+
+def python_module(module: str) -> list[str]:
+    """Return the command of a module of ours; the rest of its arguments may follow.
+
+    ``-P``: no module from the current folder. ``-B``: what may not write compiles no files.
+    """
+    return [sys.executable, "-P", "-B", "-m", module]
+
+
+def module_path() -> str:
+    """Return PYTHONPATH for such a command: where modules come from, but the current folder."""
+    return os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
 
 
 def bound() -> Callable[[], None]:

@@ -7,13 +7,18 @@ environment names is used, with its credentials. No message and no log line hold
 from __future__ import annotations
 
 import logging
+import socket
 import ssl
+import threading
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple, Self
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.util.retry import Retry
 
 from aclkit.runtime.deadline import within
@@ -74,14 +79,17 @@ def post(
         most: how many bytes of the answer's body are read.
 
     Raises:
-        TimeoutError: there was no whole answer in time.
+        TimeoutError: there was no whole answer in time. The connection is cut, so that the thread
+            that waits for it ends, and its descriptor with it.
         UntrustedError: the certificate of the server is not trusted.
         PostError: it could not be reached.
     """
+    wires = _Wires()
 
     def send() -> Answer:
         try:
-            with manager_for(address, tls, proxied) as manager:
+            with wires, manager_for(address, tls, proxied) as manager:
+                wires.attach(manager)
                 answer = manager.request(
                     "POST",
                     address,
@@ -99,7 +107,67 @@ def post(
         except (urllib3.exceptions.HTTPError, OSError, ValueError) as error:
             raise _as_ours(error) from None
 
-    return within(seconds, send)
+    try:
+        return within(seconds, send)
+    except TimeoutError:
+        wires.cut()
+        raise
+
+
+class _Wires:
+    """The connections of one request, which another thread can cut.
+
+    What is kept is a second descriptor of each: TLS takes the first one over.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: list[socket.socket] = []
+        self._is_cut = False
+
+    def attach(self, manager: urllib3.PoolManager) -> None:
+        """Keep what a manager connects."""
+        keep = self._keep
+
+        class Plain(HTTPConnection):
+            def _new_conn(self) -> socket.socket:
+                return keep(super()._new_conn())
+
+        class Encrypted(HTTPSConnection):
+            def _new_conn(self) -> socket.socket:
+                return keep(super()._new_conn())
+
+        class PlainPool(HTTPConnectionPool):
+            ConnectionCls = Plain
+
+        class EncryptedPool(HTTPSConnectionPool):
+            ConnectionCls = Encrypted
+
+        manager.pool_classes_by_scheme = {"http": PlainPool, "https": EncryptedPool}
+
+    def cut(self) -> None:
+        """End the connections: what waits for them gets no more."""
+        with self._lock:
+            self._is_cut = True
+            for kept in self._kept:
+                with suppress(OSError):
+                    kept.shutdown(socket.SHUT_RDWR)
+
+    def _keep(self, connected: socket.socket) -> socket.socket:
+        with self._lock:
+            if self._is_cut:
+                connected.close()
+                raise TimeoutError
+            self._kept.append(connected.dup())
+        return connected
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            while self._kept:
+                self._kept.pop().close()
 
 
 def manager_for(

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from aclkit.errors import SurroundingsError
-from aclkit.runtime.child import bound
+from aclkit.runtime.child import SAFE_PATH, bound
 from aclkit.runtime.environment import DELTA_COORDINATE, jar_folder, not_installed, require_java
 from aclkit.runtime.permissions import FOR_EVERYBODY
 from aclkit.runtime.scratch import scratch
@@ -277,6 +277,7 @@ def _resolve(jars: Jars, cache: Path) -> None:
     home = spark_home()
     environ = {
         **os.environ,
+        **SAFE_PATH,
         "SPARK_HOME": str(home),
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,

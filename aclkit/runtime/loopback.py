@@ -1,20 +1,24 @@
 """Paths and what answers them → an HTTP server on this machine's loopback, in a thread of its own.
 
 It answers GET and nothing else, only those who ask for a name of the loopback, so that no page in a
-browser can read it under a name of its own.
+browser can read it under a name of its own. Each connection is for one request and has seconds for
+it; there are few at once, and the oldest that asks nothing makes room, see ``connections``.
 """
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
+import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http import HTTPStatus
 from socket import AF_INET, AF_INET6
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from aclkit.errors import SurroundingsError, UsageError
+from aclkit.runtime.connections import AT_ONCE, WAITING, Connections, Rank, most_connections
 
 
 class Reply(NamedTuple):
@@ -63,54 +67,96 @@ def answering(host: str, port: int, replies: Replies) -> Iterator[int]:
     Raises:
         SurroundingsError: the address is taken.
     """
-
-    class Server(ThreadingHTTPServer):
-        address_family = AF_INET6 if ":" in host else AF_INET
-        daemon_threads = True
-
-        def handle_error(self, *_: object) -> None:
-            """Write nothing where a client hangs up."""
-
     try:
-        server = Server((host, port), _handler(replies))
+        listening = socket.create_server((host, port), family=AF_INET6 if ":" in host else AF_INET)
     except OSError as error:
         raise SurroundingsError(
             f"Cannot listen on {host} port {port}: {error.strerror or error}. Pass a free port."
         ) from None
-    thread = threading.Thread(target=server.serve_forever, name="aclkit-loopback", daemon=True)
+    loop = asyncio.new_event_loop()
+    guests = Connections(most=min(_MOST, most_connections()))
+    made = loop.create_server(
+        lambda: _Request(replies, guests, loop), sock=listening, backlog=AT_ONCE
+    )
+    server = loop.run_until_complete(made)
+    listening.listen(WAITING)
+    thread = threading.Thread(target=loop.run_forever, name="aclkit-loopback", daemon=True)
     thread.start()
     try:
-        yield server.server_port
+        yield listening.getsockname()[1]
     finally:
-        server.shutdown()
-        server.server_close()
+        asyncio.run_coroutine_threadsafe(_end(server, guests), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
-def _handler(replies: Replies) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        timeout = _SECONDS
-        server_version = "aclkit"
-        sys_version = ""
+async def _end(server: asyncio.Server, guests: Connections) -> None:
+    server.close()
+    guests.close_all()
+    for _ in range(2):  # what ends closes its socket in the loop's next round
+        await asyncio.sleep(0)
 
-        def do_GET(self) -> None:
-            asked = replies.get(self.path.partition("?")[0])
-            if not _is_local(self.headers.get("Host", "")):
-                reply = Reply(403, _TEXT, "Only for this machine.\n")
-            elif asked is None:
-                reply = Reply(404, _TEXT, f"Only {', '.join(replies)}.\n")
-            else:
-                reply = asked()
-            body = reply.text.encode("utf-8", "replace")
-            self.send_response(reply.status)
-            self.send_header("Content-Type", reply.kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            """Write nothing: who asks every few seconds is no news."""
+class _Request(asyncio.Protocol):
+    """One connection: its request, the answer, and the end."""
 
-    return Handler
+    def __init__(
+        self, replies: Replies, guests: Connections, loop: asyncio.AbstractEventLoop
+    ) -> None:
+        self._replies, self._guests, self._loop = replies, guests, loop
+        self._head = bytearray()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._alarm = self._loop.call_later(_SECONDS, self.close_now)
+        if not self._guests.admit(self, Rank.UNKNOWN):
+            self._transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._alarm.cancel()
+        self._guests.leave(self)
+
+    def close_now(self) -> None:
+        self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        before = len(self._head)
+        self._head += data
+        if self._head.find(_END, max(0, before - len(_END))) >= 0:
+            self._write(_answer(bytes(self._head), self._replies))
+        elif len(self._head) > _LONGEST_HEAD:
+            self._write(Reply(431, _TEXT, "The request is too long.\n"))
+
+    def _write(self, reply: Reply) -> None:
+        body = reply.text.encode("utf-8", "replace")
+        head = (
+            f"HTTP/1.1 {reply.status} {HTTPStatus(reply.status).phrase}\r\nServer: aclkit\r\n"
+            f"Content-Type: {reply.kind}\r\nContent-Length: {len(body)}\r\n"
+            "Connection: close\r\n\r\n"
+        )
+        self._transport.pause_reading()
+        self._transport.write(head.encode() + body)
+        self._transport.close()
+
+
+def _answer(head: bytes, replies: Replies) -> Reply:
+    """Answer a request."""
+    line, *rest = head.partition(_END)[0].decode("latin-1").split("\r\n")
+    method, _, target = line.partition(" ")
+    path = target.rpartition(" ")[0].partition("?")[0]
+    fields = (part.partition(":") for part in rest)
+    hosts = [value.strip() for name, _, value in fields if name.lower() == "host"]
+    if method != "GET":
+        return Reply(501, _TEXT, "Only GET.\n")
+    if len(hosts) != 1 or not _is_local(hosts[0]):
+        return Reply(403, _TEXT, "Only for this machine.\n")
+    if path not in replies:
+        return Reply(404, _TEXT, f"Only {', '.join(replies)}.\n")
+    try:
+        return replies[path]()
+    except Exception:  # noqa: BLE001 -- the next one who asks is answered
+        return Reply(500, _TEXT, "It cannot be answered now.\n")
 
 
 def _is_local(host: str) -> bool:
@@ -123,5 +169,9 @@ def _is_local(host: str) -> bool:
 
 
 _TEXT: Final = "text/plain; charset=utf-8"
-_SECONDS: Final = 10
-"""That a request may take."""
+_SECONDS: Final = 10.0
+"""That a request and its answer may take."""
+
+_MOST: Final = 64
+_LONGEST_HEAD: Final = 16_384
+_END: Final = b"\r\n\r\n"

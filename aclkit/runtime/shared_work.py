@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aclkit.errors import SurroundingsError
-from aclkit.runtime.child import bound
+from aclkit.runtime.child import SAFE_PATH, bound
+from aclkit.runtime.environment import environ
 from aclkit.runtime.mapped import load_mapped, save_mapped
 from aclkit.runtime.scratch import scratch
 
@@ -49,7 +50,11 @@ def in_processes(
     path = _save(work)
     try:
         how = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(workers, how, initializer=bound()) as pool:
+        # multiprocessing starts them with -c, which looks for modules in the current folder first.
+        with (
+            environ(SAFE_PATH),
+            ProcessPoolExecutor(workers, how, initializer=bound()) as pool,
+        ):
             try:
                 yield partial(pool.map, partial(_do, do, str(path)))
             except BrokenProcessPool as error:

@@ -13,8 +13,9 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from aclkit.runtime import child
 from aclkit.runtime.scratch import remove_scratch
@@ -82,12 +83,25 @@ def finishing_first() -> Iterator[None]:
 
 def pause(seconds: float) -> None:
     """Wait for something that others do; a signal need not wait for that."""
-    if not _is_finishing:
+    with _hurried():
         time.sleep(seconds)
+
+
+def wait_for(work: Future[Any], seconds: float) -> bool:
+    """Wait for work of another thread, as ``pause`` does; return whether it has ended."""
+    with _hurried():
+        return bool(wait([work], seconds).done)
+
+
+@contextmanager
+def _hurried() -> Iterator[None]:
+    """Let a signal end the process meanwhile, within ``finishing_first`` too."""
+    if not _is_finishing:
+        yield
         return
     _unhurried.release()
     try:
-        time.sleep(seconds)
+        yield
     finally:
         _unhurried.acquire()
 

@@ -248,14 +248,18 @@ class _Walk:
     def _inside(
         self, part: dict[str, _Tree], scope: frozenset[str]
     ) -> Iterator[tuple[_Tree, frozenset[str]]]:
-        """Yield what a part is made of; what WITH names sees what was named before it."""
+        """Yield what a part is made of; what WITH names sees what was named before it.
+
+        A recursive one sees itself in its second half alone: in the first, its name is a file's.
+        """
         for entry in (part.get("cte_map") or {"map": ()})["map"]:
-            name, query = _lower(entry["key"]), entry["value"]
-            is_recursive = query["query_node"]["type"] == "RECURSIVE_CTE_NODE"
-            yield query, scope | {name} if is_recursive else scope
-            scope |= {name}
+            yield entry["value"], scope
+            scope |= {_lower(entry["key"])}
+        is_recursive = part.get("type") == "RECURSIVE_CTE_NODE"
         for key, inner in part.items():
-            if key == "function" and part.get("type") == "TABLE_FUNCTION":
+            if is_recursive and key == "right":
+                yield inner, scope | {_lower(part["cte_name"])}
+            elif key == "function" and part.get("type") == "TABLE_FUNCTION":
                 # It is in another list than the functions of an expression; its fields are not.
                 yield list(inner.values()), scope
             elif key != "cte_map":

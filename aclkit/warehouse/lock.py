@@ -15,6 +15,7 @@ from aclkit.errors import SurroundingsError
 from aclkit.runtime.child import held_by_children
 from aclkit.runtime.deadline import Deadline
 from aclkit.runtime.environment import require_room, require_writable, write_error
+from aclkit.runtime.own_files import open_own
 from aclkit.runtime.permissions import make_folder, writing_like
 from aclkit.runtime.signals import pause
 
@@ -42,7 +43,7 @@ def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[Callable[
     with writing_like(folder / _A_TABLE):
         with _plain_errors(warehouse):
             make_folder(folder)
-            handle = (folder / LOCK_NAME).open("a+", encoding="utf-8")
+            handle = _opened(folder / LOCK_NAME)
         with handle, held_by_children(handle.fileno()):
             with _plain_errors(warehouse):
                 require_writable(folder)
@@ -67,7 +68,7 @@ def only_watcher(warehouse: str) -> Iterator[None]:
     folder = Path(warehouse)
     with writing_like(folder / _A_TABLE), _plain_errors(warehouse):
         make_folder(folder)
-        handle = (folder / WATCH_LOCK_NAME).open("a+", encoding="utf-8")
+        handle = _opened(folder / WATCH_LOCK_NAME)
     with handle:
         if not _locks(handle, fcntl.LOCK_EX):
             handle.seek(0)
@@ -95,7 +96,7 @@ def alert_lock(warehouse: str, timeout_seconds: float) -> Iterator[SurroundingsE
     with ExitStack() as held:
         try:
             with writing_like(folder / _A_TABLE), _plain_errors(warehouse):
-                handle = held.enter_context((folder / ALERT_LOCK_NAME).open("a+", encoding="utf-8"))
+                handle = held.enter_context(_opened(folder / ALERT_LOCK_NAME))
         except SurroundingsError as error:
             refused = error
         else:
@@ -103,6 +104,10 @@ def alert_lock(warehouse: str, timeout_seconds: float) -> Iterator[SurroundingsE
             with suppress(OSError):  # on a full disk: who waits reads no number then
                 _sign(handle)
         yield refused
+
+
+def _opened(path: Path) -> IO[str]:
+    return os.fdopen(open_own(path), "a+", encoding="utf-8")
 
 
 def lock_holder(warehouse: str) -> str | None:

@@ -16,6 +16,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from aclkit.errors import SurroundingsError
+from aclkit.runtime.atomic_file import write_atomically
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.storage import DIGITS, LOG
 
@@ -59,7 +60,7 @@ def marked(place: Location) -> Iterator[Mark | None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     mark = Mark(str(path.absolute()), secrets.token_hex(16))
     try:
-        path.write_text(mark.word, "utf-8")
+        write_atomically(path, mark.word, is_ours=True)
         yield mark
     finally:
         path.unlink(missing_ok=True)

@@ -9,10 +9,10 @@ receivers of alerts know is in a file next to it, see ``alerted_file``.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from aclkit.errors import AclkitError
 from aclkit.runtime.atomic_file import write_atomically
@@ -20,6 +20,9 @@ from aclkit.runtime.permissions import make_folder, writing_like
 from aclkit.runtime.uri import child
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
+
+if TYPE_CHECKING:
+    from aclkit.warehouse.lease import Replaceable
 
 FOLDER: Final = "_aclkit"
 CHECKED: Final = "checked.json"
@@ -61,6 +64,38 @@ def write_state(place: Location, name: str, state: State) -> None:
     write_beside(place, name, render_state(state))
 
 
+def replace_state(
+    place: Location, name: str, state: State, is_known: Callable[[State], bool]
+) -> bool:
+    """Put the content of a file of a bucket in the place of one that is known.
+
+    Of several writers who know the same content one succeeds, because the put has a condition.
+
+    Args:
+        place: the warehouse, in a bucket.
+        name: the file.
+        state: the new content.
+        is_known: whether what the file holds now may be replaced; it is asked about no lost file.
+
+    Returns:
+        Whether it was written.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    files, path = cast("Replaceable", place.files), f"{FOLDER}/{name}"
+    text = render_state(state).encode()
+    try:
+        content, tag = files.read_tagged(path)
+    except FileNotFoundError:
+        return files.create(path, text)
+    try:
+        found = parse_state(content)
+    except ValueError:
+        found = {}
+    return is_known(found) and files.replace(path, text, tag)
+
+
 def render_state(state: State) -> str:
     """Return the text of a file."""
     return json.dumps({"clusters": state}, sort_keys=True) + "\n"
@@ -71,7 +106,7 @@ def write_beside(place: Location, name: str, text: str) -> None:
     with nullcontext() if place.is_remote else writing_like(place.folder / JOB_RUN):
         if not place.is_remote:
             make_folder(place.folder / FOLDER)
-        write_atomically(child(place.text, f"{FOLDER}/{name}"), text)
+        write_atomically(child(place.text, f"{FOLDER}/{name}"), text, is_ours=True)
 
 
 def checked_at(place: Location, cluster_id: str, run_id: str) -> datetime | None:

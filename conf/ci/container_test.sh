@@ -117,7 +117,7 @@ for kind; do
   case $kind in
     slim)
       check "there is no Java, and no Spark" \
-        '! command -v java && ! /opt/aclkit/bin/python -c "import pyspark" 2>/dev/null'
+        '! command -v java && ! /opt/aclkit/bin/python -I -c "import pyspark" 2>/dev/null'
       cp -a -- "$warehouse" "$root/tmp/w"
       ;;
     full)

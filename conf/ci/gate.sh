@@ -36,6 +36,8 @@ fail_on=${GATE_FAIL_ON:-gap}
 
 # Where CI is set, aclkit reads no aclkit.toml that it happens to find: the branch may have put it there.
 export CI=true
+# A Python takes no module from the current folder either, whatever GATE_ACLKIT is.
+export PYTHONSAFEPATH=1
 
 usage() {
   printf 'Error: %s\n' "$1" >&2
@@ -104,12 +106,22 @@ for path; do
   [ "$path" != - ] || usage "GATE_PATHS has '-' (stdin); expected files."
 done
 
-# What an earlier run left behind is not taken for an answer of this one.
+# What an earlier run or the branch left behind is not taken for an answer of this one, and no
+# link of the branch leads what is written to another place.
 for file in "$comment" "$sarif" "$summary"; do
-  if [ -n "$file" ]; then
-    mkdir -p "$(dirname -- "$file")"
-    rm -f -- "$file"
-  fi
+  [ -n "$file" ] || continue
+  case $file in
+    /*) ;;
+    *)
+      part=$(dirname -- "$file")
+      while [ "$part" != . ]; do
+        [ ! -L "$part" ] || usage "$part is a symbolic link; expected a folder."
+        part=$(dirname -- "$part")
+      done
+      ;;
+  esac
+  mkdir -p -- "$(dirname -- "$file")"
+  rm -f -- "$file"
 done
 errors=$(mktemp)
 trap 'rm -f -- "$errors"' EXIT

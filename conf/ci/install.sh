@@ -4,7 +4,7 @@
 #   install.sh slim    questions and gates: no Java, no Spark
 #   install.sh full    everything, with Java for Spark, and Delta's jars
 #
-# Packages have the versions and hashes of conf/requirements.lock.
+# venv.sh installs the packages, with the versions and hashes of conf/*.lock.
 set -eu
 
 kind=${1:-}
@@ -20,7 +20,7 @@ case $kind in
     ;;
 esac
 
-export DEBIAN_FRONTEND=noninteractive PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+export DEBIAN_FRONTEND=noninteractive PIP_NO_CACHE_DIR=1
 # Debian's own bundle holds the authorities of /usr/local/share/ca-certificates too.
 export PIP_CERT="${PIP_CERT:-/etc/ssl/certs/ca-certificates.crt}"
 apt-get -qq update
@@ -29,30 +29,7 @@ mkdir -p /usr/share/man/man1 # Java's packages expect it; small images lack it
 apt-get -qq install -y --no-install-recommends $packages >/dev/null
 rm -rf /var/lib/apt/lists/*
 
-python3 -m venv "$target"
-pip="$target/bin/python -m pip --quiet --no-input"
-work=$(mktemp -d)
-trap 'rm -rf -- "$work"' EXIT
-
-$pip wheel --no-deps --wheel-dir "$work" "$project"
-wheel=$(find "$work" -name 'aclkit-*.whl')
-if [ "$kind" = slim ]; then
-  wanted="-r $project/conf/requirements-slim.txt"
-else
-  wanted="${wheel}[codecs,serve,x500]"
-fi
-# pip resolves what is wanted with the versions of the lock; then that part of the lock is installed.
-"$target/bin/python" "$project/conf/ci/locked.py" versions \
-  "$project/conf/requirements.lock" >"$work/versions.txt"
-# shellcheck disable=SC2086
-$pip install --dry-run --report "$work/report.json" -c "$work/versions.txt" $wanted
-"$target/bin/python" "$project/conf/ci/locked.py" part \
-  "$project/conf/requirements.lock" "$work/report.json" >"$work/part.txt"
-$pip install --no-deps --require-hashes -r "$work/part.txt"
-$pip install --no-deps "$wheel"
-# Nothing is missing: pip finds all that is wanted without any index.
-# shellcheck disable=SC2086
-$pip install --no-index --dry-run -c "$work/versions.txt" $wanted
+sh "$project/conf/ci/venv.sh" "$kind" "$target"
 
 if [ "$kind" = full ]; then
   "$target/bin/aclkit" jars delta --folder "$target/jars"

@@ -169,3 +169,37 @@ def test_a_settings_file_of_the_branch_is_not_read(gate, warehouse):
     paths = gate.write("users.yaml", user("orders.events"))
     code, told = gate.run(paths=paths, warehouse=warehouse, fail_on="none")
     assert code == 0, told
+
+
+HOSTILE = "::stop-commands::x.yaml"
+
+
+def test_file_names_of_a_branch_are_no_commands_in_the_log(gate):
+    gate.write(HOSTILE, "kind: KafkaUser\napiVersion: kafka.strimzi.io/v1\nspec: 1\n")
+    gate.write("##[add-mask]a.yaml", gate.read(HOSTILE))
+    code, log = gate.run(paths=".", base=BEFORE)
+    assert code not in {0, 1}
+    for text in (log, gate.read("aclkit-comment.md")):
+        assert "stop-commands::x.yaml" in text
+        assert not [line for line in text.splitlines() if line.strip().startswith("::")]
+        assert "##[" not in text
+
+
+@pytest.mark.parametrize("link", ["out", "out/deep"])
+def test_a_link_of_the_branch_does_not_lead_what_the_gate_writes_elsewhere(gate, link):
+    (gate.folder / "elsewhere" / "deep").mkdir(parents=True)
+    (gate.folder / link).parent.mkdir(exist_ok=True)
+    (gate.folder / link).symlink_to(gate.folder / "elsewhere")
+    gate.write("plan.json", plan())
+    code, log = gate.run(paths="plan.json", base=BEFORE, comment="out/deep/comment.md")
+    assert (code, f"{link} is a symbolic link" in log) == (2, True)
+    assert not [*(gate.folder / "elsewhere").rglob("*.md")]
+
+
+def test_a_link_in_the_place_of_the_comment_is_replaced(gate):
+    gate.write("precious", "precious")
+    gate.write("plan.json", plan())
+    (gate.folder / "aclkit-comment.md").symlink_to("precious")
+    gate.run(paths="plan.json", base=BEFORE)
+    assert gate.read("precious") == "precious"
+    assert gate.read("aclkit-comment.md").startswith(MARKER)

@@ -205,25 +205,45 @@ def test_gitlab_gets_one_note_of_the_token_s_own_user(gate, has_note, call):
     assert server.written == [(method, address, {"body": f"{MARKER}\nnew"})]
 
 
-def test_the_gitlab_job_compares_with_the_files_of_the_target_branch(gate):
+PROJECT = "https://gitlab-ci-token:job@gitlab.example.com:443/platform/acls.git"
+FOLDERS_OF_A_FORK = """
+git -C fork -c user.name=a -c user.email=a@example.com commit -qam "all ACLs"
+rm -rf fork/aclkit fork/target
+ln -s "$PWD/elsewhere" fork/aclkit
+ln -s "$PWD/elsewhere" fork/target
+"""
+
+
+def test_the_gitlab_job_compares_with_the_target_s_project_whatever_a_fork_holds(gate):
     (job,) = read_yaml(CI / "gitlab" / "aclkit.gitlab-ci.yml").values()
     origin = gate.folder / "origin"
     origin.mkdir()
+    (gate.folder / "elsewhere").mkdir()
+    gate.write("elsewhere/aclkit.env", "ACLKIT_VERDICT=none")
     shutil.copy(BEFORE, origin / "acls.txt")
     git = f'git -C "{origin}" -c user.name=a -c user.email=a@example.com'
     set_up = [f"{git} {words}" for words in ("init -q -b main", "add .", "commit -qm acls")]
-    script = "\n".join([*set_up, f'git clone -q "{origin}" clone', "cd clone", *job["script"]])
+    fork = [f'git clone -q "{origin}" fork', ": >fork/acls.txt", FOLDERS_OF_A_FORK]
+    instead = f'git config --global url."{origin}".insteadOf "{PROJECT}"'
+    restored = f'cp "{BEFORE}" acls.txt'
+    script = "\n".join([*set_up, *fork, instead, "cd fork", restored, *job["script"]])
     given = job["variables"] | {
         "HOME": str(gate.folder),
-        "CI_PROJECT_DIR": str(gate.folder / "clone"),
+        "CI_PROJECT_DIR": str(gate.folder / "fork"),
+        "CI_JOB_TOKEN": "job",
+        "CI_MERGE_REQUEST_PROJECT_PATH": "platform/acls",
         "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
+        "CI_SERVER_PROTOCOL": "https",
+        "CI_SERVER_HOST": "gitlab.example.com",
+        "CI_SERVER_PORT": "443",
         "ACLKIT_GATE": str(CI / "gate.sh"),
         "GATE_BASE": "target/acls.txt",
         "GATE_PATHS": "acls.txt",
     }
     done = gate.shell("-e", gate.write("job.sh", script), **given)
     assert done.returncode == 0, done.stderr
-    assert gate.summary("clone/aclkit/aclkit.env")["ACLKIT_VERDICT"] == "pass"
+    assert gate.summary("fork/aclkit/aclkit.env")["ACLKIT_VERDICT"] == "pass"
+    assert gate.read("elsewhere/aclkit.env") == "ACLKIT_VERDICT=none"
 
 
 def test_the_hook_calls_a_command_that_exists_and_the_recipe_a_hook_that_exists():
@@ -246,35 +266,6 @@ def test_both_images_run_the_installation_script_and_end_as_nobody():
         assert "\nUSER 65534:65534\n" in made[kind]
     variables = re.findall(r"^ENV (.*)$", text, re.MULTILINE)
     assert all(re.fullmatch(r"[A-Z0-9_]+=\S+", each) for each in variables), "container_test.sh"
-
-
-def test_a_part_of_the_lock_keeps_versions_and_hashes(tmp_path):
-    report = {"install": [{"metadata": {"name": "PyYAML"}}, {"metadata": {"name": "aclkit"}}]}
-    (tmp_path / "report.json").write_text(json.dumps(report), encoding="utf-8")
-    printed = locked("part", ROOT / "conf" / "requirements.lock", tmp_path / "report.json")
-    assert re.match(r"pyyaml==[\d.]+ \\\n    --hash=sha256:", printed.stdout)
-    assert printed.stdout.count("==") == 1
-
-
-def test_a_part_of_the_lock_has_a_package_for_each_python(tmp_path):
-    report = {"install": [{"metadata": {"name": "numpy"}}]}
-    (tmp_path / "report.json").write_text(json.dumps(report), encoding="utf-8")
-    (tmp_path / "lock").write_text("numpy==2.4.0 ; a\nnumpy==2.5.0 ; b\nother==1\n")
-    printed = locked("part", tmp_path / "lock", tmp_path / "report.json")
-    assert printed.stdout == "numpy==2.4.0 ; a\nnumpy==2.5.0 ; b\n"
-
-
-def test_a_package_outside_the_lock_is_not_installed(tmp_path):
-    report = {"install": [{"metadata": {"name": "left-pad"}}]}
-    (tmp_path / "report.json").write_text(json.dumps(report), encoding="utf-8")
-    printed = locked("part", ROOT / "conf" / "requirements.lock", tmp_path / "report.json")
-    assert (printed.returncode, "not in the lock: left-pad" in printed.stderr) == (1, True)
-
-
-def locked(*words):
-    return subprocess.run(
-        [sys.executable, CI / "locked.py", *words], capture_output=True, text=True, check=False
-    )
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)

@@ -149,7 +149,10 @@ def test_a_path_that_does_not_exist_is_a_usage_error():
 def test_from_sets_the_format():
     text = (DESIRED / "by-hand" / "ksm.csv").read_text(encoding="utf-8")
     assert len(rows("-", "--from", "csv", input=text)) == 6
-    assert "Write a mapping" in show("-", "--from", "strimzi", input=text, code=3).stderr
+    assert (
+        "it does not look like KafkaUser resources"
+        in show("-", "--from", "strimzi", input=text, code=3).stderr
+    )
 
 
 def test_an_unknown_format_is_a_usage_error_that_lists_all():

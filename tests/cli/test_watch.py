@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+import aclkit.cli.watch
 from aclkit.cli import cli
 from aclkit.cli.watch import _FIXED
 from aclkit.cli.watch_work import _FILES, WatchWork
@@ -188,6 +189,34 @@ def test_a_webhook_that_is_away_is_told_later(turns, log, hook):
     assert "the alert was not delivered" in said.stderr
     assert len({alert["alert_id"] for alert in alerts(hook)}) == 1
     assert len(hook.got) == 2
+
+
+def test_a_webhook_that_hangs_delays_no_poll_and_what_it_took_counts_once(
+    turns, log, hook, monkeypatch
+):
+    monkeypatch.setattr(aclkit.cli.watch, "_PATIENCE", 15)
+    seen = []
+
+    def look(watcher):
+        seen.append((watcher.tally.polls, watcher.tally.alerts, watcher.tally.failed_alerts))
+
+    def land(watcher):
+        look(watcher)
+        hook.answers[:] = [200]
+        hook.over.set()
+        sending, _ = watcher.work.delivery._courier._under_way
+        sending.result(60)
+
+    def hang(watcher):
+        watcher.work.delivery._courier.patience = 0.01
+        hook.answers[:] = ["silence"]
+        log.add()
+
+    turns(None, hang, look, land, look)
+    assert seen == [(2, 1, 0), (3, 1, 0), (4, 2, 0)]
+    assert {*added(hook)} == {"User:u2"}
+    first, *tries = (alert["alert_id"] for alert in alerts(hook))
+    assert len({*tries} - {first}) == 1 < len(tries)
 
 
 def test_silence_is_told_once_and_so_is_its_end_whatever_is_restarted(turns, log, hook):

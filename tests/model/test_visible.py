@@ -49,3 +49,23 @@ def test_what_is_shown_is_one_visible_line(text):
 )
 def test_what_acts_or_shows_nothing_is_its_code_point_and_the_rest_is_left(text, shown):
     assert visible(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("::stop-commands::x", r"\u{3a}:stop-commands::x"),
+        ("a ::error file=b::c", r"a \u{3a}:error file=b::c"),
+        ("##[group]a", r"\u{23}#[group]a"),
+        ("a##vso[task.x]", r"a\u{23}#vso[task.x]"),
+        ("##teamcity[a]", r"\u{23}#teamcity[a]"),
+    ],
+)
+def test_a_command_to_a_ci_system_is_none_in_its_log(text, shown):
+    assert visible(text) == shown
+    assert exact(shown) == text
+
+
+@pytest.mark.parametrize("text", ["::1", "::face", "a::b", "std::vector", "## Verdict", "#[a]"])
+def test_what_is_no_command_stays_as_it_is(text):
+    assert visible(text) == text

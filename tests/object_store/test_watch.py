@@ -63,3 +63,17 @@ def test_a_watcher_ends_if_another_one_notes_a_check_meanwhile(turns, bucket, mo
     renew()
     monkeypatch.setattr("aclkit.cli.watch.time.sleep", renew)
     assert "Another watcher follows s3a://" in turns(None, code=4).output
+
+
+def test_of_two_watchers_that_begin_together_one_stays(turns):
+    turns(None)
+    place = open_warehouse(turns.warehouse).place
+
+    def another(watcher):
+        watcher.turn()  # it knows what was noted before the other one began
+        ((name, known),) = read_state(place, CHECKED).items()
+        write_state(place, CHECKED, {name: {**known, "watcher": "another"}})
+
+    assert "Another watcher follows s3a://" in turns(another, code=4).output
+    ((_, known),) = read_state(place, CHECKED).items()
+    assert known["watcher"] == "another"

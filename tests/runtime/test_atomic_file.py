@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -11,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from aclkit.errors import SurroundingsError
 from aclkit.runtime.atomic_file import open_atomically, write_atomically
+from aclkit.runtime.own_files import require_own_links
 from aclkit.runtime.permissions import writing_as
+from aclkit.warehouse.lock import LOCK_NAME, warehouse_lock
 
 HALF = """
 import sys, time
@@ -123,3 +128,114 @@ def test_a_link_stays_one_and_a_device_is_written_to(tmp_path):
 def test_a_name_as_long_as_names_may_be(tmp_path, name):
     write_atomically(tmp_path / name, "x")
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+AS_ANOTHER = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes links of others")
+
+
+@pytest.fixture
+def planted(tmp_path):
+    """A link that another user made to a file of one's own."""
+    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "link").symlink_to("precious")
+    os.chown(tmp_path / "link", 65534, 65534, follow_symlinks=False)
+    return tmp_path / "link"
+
+
+@AS_ANOTHER
+def test_another_users_link_is_not_followed_by_what_a_user_names(planted, tmp_path):
+    (tmp_path / "own").symlink_to("link")
+    for name in ("link", "own"):
+        with pytest.raises(SurroundingsError, match="another user made"):
+            write_atomically(tmp_path / name, "x")
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
+@AS_ANOTHER
+def test_a_file_of_our_own_takes_the_place_of_a_link(planted, tmp_path):
+    write_atomically(planted, "x", is_ours=True)
+    assert (planted.is_symlink(), planted.read_text()) == (False, "x")
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
+@AS_ANOTHER
+def test_no_file_of_our_own_is_written_into_a_folder_that_another_user_links(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "_aclkit").symlink_to("elsewhere")
+    os.chown(tmp_path / "_aclkit", 65534, 65534, follow_symlinks=False)
+    with pytest.raises(SurroundingsError, match="another user made"):
+        write_atomically(tmp_path / "_aclkit" / "checked.json", "x", is_ours=True)
+
+
+@pytest.mark.parametrize("how", ["link", "hard link", "pipe"])
+def test_a_lock_is_a_plain_file_of_its_own(tmp_path, how):
+    (tmp_path / "precious").write_text("precious")
+    lock = tmp_path / LOCK_NAME
+    if how == "pipe":
+        os.mkfifo(lock)
+    elif how == "link":
+        lock.symlink_to("precious")
+    else:
+        lock.hardlink_to(tmp_path / "precious")
+    with pytest.raises(SurroundingsError, match="a link or no plain file"), held_lock(tmp_path):
+        pass
+    assert (tmp_path / "precious").read_text() == "precious"
+
+
+def held_lock(folder):
+    return warehouse_lock(str(folder), 0)
+
+
+def test_pipes_and_standard_output_go_on():
+    require_own_links(Path("/dev/stdout"))
+    reading, writing = os.pipe()
+    write_atomically(f"/dev/fd/{writing}", "z")
+    os.close(writing)
+    assert os.read(reading, 9) == b"z"
+    os.close(reading)
+
+
+WRITERS = {
+    "runtime/atomic_file.py": "the one writer of files that are named",
+    "runtime/own_files.py": "locks",
+    "audit/review/folder.py": "decisions and locks, with O_NOFOLLOW",
+    "runtime/spark.py": "a log, by mkstemp",
+    "runtime/scratch.py": "reads with O_NOFOLLOW",
+    "runtime/read_progress.py": "in the scratch folder",
+    "runtime/jars.py": "the user's cache",
+    "runtime/safe_read.py": "reads",
+    "runtime/mapped.py": "a new file alone, in the scratch folder",
+    "cli/init.py": "a new file alone",
+    "runtime/signals.py": "/dev/null",
+    "warehouse/storage.py": "reads a folder",
+    "cli/output.py": "/dev/null",
+    "kafka/client/tls.py": "in the scratch folder",
+    "kafka/verify/kafka.py": "in the scratch folder",
+}
+"""The modules that open a file to write it, or copy one, by themselves."""
+
+WRITES = re.compile(
+    r"os\.open|.*\.(write_text|write_bytes)|shutil\.(copy|copy2|copyfile|move|copytree)"
+    r"|tempfile\.(mkstemp|NamedTemporaryFile)"
+)
+
+
+def writes(call):
+    name = ast.unparse(call.func)
+    modes = [*call.args[:2], *(word.value for word in call.keywords if word.arg == "mode")]
+    texts = (each.value for each in modes if isinstance(each, ast.Constant))
+    has_mode = any(
+        isinstance(text, str) and re.fullmatch("[wax][bt+]*|r[bt]?[+]", text) for text in texts
+    )
+    return bool(WRITES.fullmatch(name)) or (name.rpartition(".")[2] == "open" and has_mode)
+
+
+def test_files_are_written_in_known_places_alone():
+    package = Path(__file__).parent.parent.parent / "aclkit"
+    found = {
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and writes(node)
+    }
+    assert found - {"cli/help.py"} == WRITERS.keys()  # there a formatter has such a method

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import socket
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -62,3 +63,33 @@ def test_the_credentials_of_a_proxy_go_to_the_proxy(monkeypatch):
     assert got[0].startswith(b"CONNECT hooks.example:443 ")
     assert base64.b64encode(b"me:p@ss") in got[0]
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "said"),
+    [("http", b""), ("http", b"HTTP/1.1 200 OK\r\nX: "), ("https", b"")],
+    ids=["silent", "drips", "silent-tls"],
+)
+def test_a_post_that_took_too_long_leaves_no_thread_and_no_descriptor(scheme, said):
+    over = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip():
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                while said and not over.wait(0.02):
+                    connection.sendall(said)
+                while connection.recv(100_000):
+                    pass
+
+        dripping = threading.Thread(target=drip, daemon=True)
+        dripping.start()
+        others = {*threading.enumerate()}
+        with pytest.raises(TimeoutError):
+            post(f"{scheme}://127.0.0.1:{server.getsockname()[1]}/", b"{}", {}, 0.3)
+        for thread in {*threading.enumerate()} - others:
+            thread.join(10)
+            assert not thread.is_alive()
+        over.set()
+        dripping.join(10)  # it saw the end of the connection
+        assert not dripping.is_alive()

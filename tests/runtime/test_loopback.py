@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import http.client
+import socket
+import threading
+from contextlib import closing
 
 import pytest
 
 from aclkit.errors import SurroundingsError, UsageError
+from aclkit.runtime import loopback
 from aclkit.runtime.loopback import Reply, answering, parse_loopback
 
 REPLIES = {"/a": lambda: Reply(200, "text/plain", "é\n")}
@@ -59,3 +63,61 @@ def test_an_address_that_is_taken_is_an_error_in_words():
         answering("127.0.0.1", port, REPLIES),
     ):
         pass
+
+
+def half(port, count=1, said=b"GET /a HTTP/1.1\r\nHost: 127.0.0.1\r\nX: "):
+    found = [socket.create_connection(("127.0.0.1", port), 5) for _ in range(count)]
+    for one in found:
+        one.sendall(said)
+    return found
+
+
+def test_connections_that_ask_nothing_make_room_for_those_that_do():
+    with answering("127.0.0.1", 0, REPLIES) as port:
+        threads = threading.active_count()
+        held = half(port, 3 * loopback._MOST)
+        assert ask(port) == (200, "é\n")
+        assert threading.active_count() == threads
+        closed = [one for one in held if is_closed(one)]
+        assert len(closed) >= 2 * loopback._MOST
+        for one in held:
+            one.close()
+
+
+def is_closed(one):
+    """Whether the other side has ended a connection; it says nothing else."""
+    one.settimeout(0.01)
+    try:
+        return one.recv(1) == b""
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+
+
+def test_a_request_that_drips_is_ended_in_time(monkeypatch):
+    monkeypatch.setattr(loopback, "_SECONDS", 0.2)
+    with answering("127.0.0.1", 0, REPLIES) as port:
+        (one,) = half(port)
+        with closing(one), pytest.raises(OSError, match=r"reset|Broken pipe"):
+            drip(one)
+
+
+def drip(one):
+    while True:
+        one.sendall(b"x")
+        threading.Event().wait(0.02)
+
+
+def test_a_head_without_an_end_is_refused():
+    with answering("127.0.0.1", 0, REPLIES) as port:
+        (one,) = half(port, said=b"GET /a HTTP/1.1\r\nX: " + b"x" * 20_000)
+        with closing(one):
+            one.settimeout(5)
+            assert one.recv(100).startswith(b"HTTP/1.1 431 ")
+
+
+def test_an_answer_that_fails_ends_no_server():
+    with answering("127.0.0.1", 0, {**REPLIES, "/b": lambda: 1 // 0}) as port:
+        assert ask(port, "/b")[0] == 500
+        assert ask(port)[0] == 200

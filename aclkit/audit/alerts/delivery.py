@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 from aclkit.audit.alerts.alerts import Alert
+from aclkit.audit.alerts.courier import Courier
 from aclkit.audit.alerts.notes import FAILING, TOLD, Notes, part_of
 from aclkit.audit.alerts.since import (
     Alerted,
@@ -26,7 +27,7 @@ from aclkit.audit.alerts.since import (
     begin_with,
     read_alerted,
 )
-from aclkit.audit.alerts.webhook import Webhook, send_alert
+from aclkit.audit.alerts.webhook import Webhook
 from aclkit.audit.reports.data import NightlySummary
 from aclkit.audit.reports.gather_past import read_moved
 from aclkit.audit.reports.words import iso
@@ -51,6 +52,7 @@ class Delivery:
         least: the severity that is worth an alert, see ``alert_since``.
         lock_timeout: seconds to wait for another process that sends.
         warn: takes a line for who runs this.
+        patience: see ``Courier``.
         told: cluster → what the receiver knows, as far as this process has read or written it.
     """
 
@@ -59,12 +61,17 @@ class Delivery:
     least: str
     lock_timeout: float
     warn: Callable[[str], None]
+    patience: float | None = None
     told: dict[str, Alerted] = field(default_factory=dict)
     _silences: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def _notes(self) -> Notes:
         return Notes(place=self.place, lock_timeout=self.lock_timeout)
+
+    @cached_property
+    def _courier(self) -> Courier:
+        return Courier(webhook=self.webhook, patience=self.patience)
 
     def begin(self, cluster: str | None, noted: Mapping[str, Any] | None = None) -> None:
         """Write from where on changes are news, before a run publishes any, if that is unknown.
@@ -107,9 +114,11 @@ class Delivery:
 
         Raises:
             UnnotedError: all was sent, and it cannot be noted what.
+            StillSendingError: an alert is under way.
             SurroundingsError: the alert was not delivered. It is sent with the next one.
         """
         with self._notes.held():
+            has_landed = self._courier.settle()
             summary = newest()
             cluster = summary.cluster_id
             known, epoch = self._known(cluster), newest_epoch(self.place, cluster)
@@ -118,13 +127,19 @@ class Delivery:
                 self._remember(cluster, known)
             now = replace(alerted_by(summary, self.least, known), epoch=epoch)
             alert = self.alert(summary, known)
-            if alert is not None:
-                send_alert(alert, self.webhook)
-            if now != known:
-                self._remember(cluster, now)
-            self.told[cluster] = now
+            note = partial(self._note_told, cluster, known, now)
+            if alert is None:
+                note()
+            else:
+                self._courier.send(alert, note)
         self._notes.require_written("The alert was sent." if alert else "No alert was due.")
-        return alert is not None
+        return has_landed or alert is not None
+
+    def _note_told(self, cluster: str, known: Alerted, now: Alerted) -> None:
+        """Note what the receiver knows now; another process may have told it more meanwhile."""
+        if now != known and self._read(cluster)[0] in (known, None):
+            self._remember(cluster, now)
+        self.told[cluster] = now
 
     def peek(self, summary: NightlySummary) -> Alert | None:
         """Return the alert that would be sent, and change nothing."""
@@ -157,10 +172,11 @@ class Delivery:
         """Alert, unless that was done before, that the sources cannot be read."""
         name = cluster or ""
         with self._notes.held():
+            self._courier.settle()
             if self._silence(name):
                 return
-            send_alert(alert_of_silence(cluster, error, polls, iso(since)), self.webhook)
-            self._set_silence(name, iso(since))
+            alert = alert_of_silence(cluster, error, polls, iso(since))
+            self._courier.send(alert, partial(self._set_silence, name, iso(since)))
         self._notes.require_written("It was alerted that the sources cannot be read.")
 
     def tell_return(self, cluster: str | None) -> None:
@@ -170,10 +186,11 @@ class Delivery:
         if not any(self._silences.get(name, "unread") for name in names):
             return
         with self._notes.held():
+            self._courier.settle()
             for name in names:
                 if since := self._silence(name):
-                    send_alert(alert_of_return(cluster, since), self.webhook)
-                    self._set_silence(name, "")
+                    alert = alert_of_return(cluster, since)
+                    self._courier.send(alert, partial(self._set_silence, name, ""))
         self._notes.require_written("It was alerted that the sources are read again.")
 
     @property

@@ -196,8 +196,10 @@ def create(root: Path, review: Review) -> Path:
             _remove_left(root)
             part = Path(tempfile.mkdtemp(prefix=_NEW, dir=root))
             part.chmod(root.stat().st_mode & 0o777)
-            write_atomically(part / REVIEW, pretty({**review.said, _SEAL: review.seal}))
-            write_atomically(part / DECISIONS, "")
+            write_atomically(
+                part / REVIEW, pretty({**review.said, _SEAL: review.seal}), is_ours=True
+            )
+            write_atomically(part / DECISIONS, "", is_ours=True)
             _sync_folder(part)
             part.rename(root / review.name)
             _sync_folder(root)
@@ -252,10 +254,10 @@ def append(stored: Stored, wanted: Iterable[Wanted], via: str) -> list[Decision]
 def write_closed(stored: Stored, evidence: Evidence, page: str) -> None:
     """Write what a closed review leaves; the evidence last, for it is what closes the review."""
     with _plain_errors(stored.place):
-        write_atomically(stored.place / SCRIPT, evidence.closing.script)
-        write_atomically(stored.place / EVIDENCE_PAGE, page)
+        write_atomically(stored.place / SCRIPT, evidence.closing.script, is_ours=True)
+        write_atomically(stored.place / EVIDENCE_PAGE, page, is_ours=True)
         fail_point("before-evidence")
-        write_atomically(stored.place / EVIDENCE, evidence.text)
+        write_atomically(stored.place / EVIDENCE, evidence.text, is_ours=True)
         _sync_folder(stored.place)
 
 

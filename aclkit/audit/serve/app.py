@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 from aclkit.audit.serve.answers import PAGES, Answers, Handler
 from aclkit.audit.serve.auth import LARGEST_POST, Auth
 from aclkit.audit.serve.clusters import cluster_rows
-from aclkit.audit.serve.middleware import DECIDER, AuthMiddleware
+from aclkit.audit.serve.middleware import DECIDER, SESSION, SIGN_OUT, AuthMiddleware
 from aclkit.audit.serve.page import Given, Page, assets, href, render
 from aclkit.audit.serve.reviews import DECIDE, REVIEW, REVIEWS, ReviewDesk
 from aclkit.audit.serve.snapshot import LatestSnapshot, Reading, Snapshot
@@ -47,10 +47,10 @@ def make_app(
         limits: of one request.
         desk: takes decisions of reviews; without it no page writes.
     """
-    site = _Site(latest, answers, cluster, limits, has_reviews=desk is not None)
+    site = _Site(latest, answers, cluster, limits, desk)
     routes = [Route(path, partial(site.answer, handler)) for path, handler in PAGES.items()]
     routes.append(Route("/preview", partial(site.post, Answers.outcome), methods=["POST"]))
-    paths = [*PAGES, *assets()]
+    paths = [*PAGES, *assets(), SIGN_OUT]
     if desk is not None:
         routes += _desk_routes(site, desk)
         paths += [REVIEWS, REVIEW, DECIDE]
@@ -99,11 +99,15 @@ class _Site:
         answers: Answers,
         cluster: str | None,
         limits: Limits,
-        *,
-        has_reviews: bool,
+        desk: ReviewDesk | None,
     ) -> None:
         self._latest, self._answers, self._cluster = latest, answers, cluster
-        self._has_reviews = has_reviews
+        self._has_reviews = desk is not None
+        self._names = {
+            latest.warehouse: "this warehouse",
+            str(latest.snapshot().published.place): "this warehouse",
+            **({} if desk is None else {str(desk.root): "the folder of reviews"}),
+        }
         self._workers = Workers(limits)
 
     async def answer(self, handler: Handler, request: Request) -> Response:
@@ -124,18 +128,27 @@ class _Site:
 
     async def _make(self, request: Request, handler: Handler, given: bytes) -> Response:
         path = request.url.path
-        work = partial(self._work, path, handler, given)
+        sign_out = SIGN_OUT if request.scope.get(SESSION) else ""
+        work = partial(self._work, path, handler, given, sign_out)
         try:
             return await self._workers.run(self._latest.snapshot, work)
         except AclkitError as error:
             status = 503 if isinstance(error, SurroundingsError) else 400
-            return HTMLResponse(_error_page(path, str(error)), status)
+            return HTMLResponse(_error_page(path, self._words(error)), status)
+
+    def _words(self, error: AclkitError) -> str:
+        """Return an error for users, whom the places of this machine do not concern."""
+        found = str(error)
+        for place, name in self._names.items():
+            found = found.replace(place, name)
+        return found
 
     def _work(
         self,
         path: str,
         handler: Handler,
         given: bytes,
+        sign_out: str,
         snapshot: Snapshot,
         tables: duckdb.DuckDBPyConnection,
     ) -> Response:
@@ -155,7 +168,7 @@ class _Site:
         except UsageError as error:
             several = self._cluster is None and len(snapshot.published.clusters) > 1
             clusters = snapshot.published.clusters if several and reading is None else ()
-            page, status = Page("error", {"message": str(error), "offered": clusters}), 400
+            page, status = Page("error", {"message": self._words(error), "offered": clusters}), 400
         if reading is None:
             return HTMLResponse(_error_page(path, **page.holds), status)
         link = partial(_link, reading, is_only=self._cluster is not None)
@@ -163,6 +176,7 @@ class _Site:
             cluster = link("").replace("?", "&" if "?" in place else "?")
             return RedirectResponse(place + cluster, 303)
         head = self._head(reading) | {"link": link, "path": path, "q": asked.get("q", "")}
+        head["sign_out"] = sign_out
         return HTMLResponse(render(page.name, **head, **page.holds), status)
 
     def _all_clusters(self, snapshot: Snapshot, tables: duckdb.DuckDBPyConnection) -> Response:
@@ -230,6 +244,7 @@ def _error_page(path: str, message: str, offered: tuple[str, ...] = ()) -> str:
 
 _NO_RUN: Final[dict[str, Any]] = {
     "clusters": (), "cluster": None, "run": None, "state_notes": (), "link": href, "q": "",
+    "sign_out": "",
 }  # fmt: skip
 """The head of a page that is of no run."""
 

@@ -2,7 +2,8 @@
 
 On loopback too a token is asked for, for other users of the machine reach it as well; a page of
 another site reaches it through the browser of somebody who may, so that the name it was asked by
-and the site that posts count. See docs/serve.md.
+and the site that posts count. All of it takes time in proportion to the head, which is bounded: who
+asks is not known yet. See docs/serve.md.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
+from aclkit.audit.serve.sessions import Sessions
 from aclkit.errors import UsageError
 from aclkit.model.phrases import listed
 
@@ -73,11 +75,18 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestHead:
-    """The head of a request: header names in lower case, and the address that it came from."""
+    """The head of a request.
+
+    Attributes:
+        headers: names in lower case; a header that is there twice has both values.
+        peer: the address that it came from.
+        repeated: the names of headers that are there twice.
+    """
 
     method: str
     headers: Mapping[str, str]
     peer: str
+    repeated: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +94,8 @@ class Auth:
     """Who may come in.
 
     Attributes:
-        token: what the asker must know.
+        token: returns what the asker must know.
+        sessions: those of browsers, which gave the token.
         hosts: the names (with the port, where it is not the scheme's) that are served.
         cookie: the cookie's name; cookies know no port, so that it holds one.
         posts: what is asked; programs have no cookie.
@@ -93,23 +103,23 @@ class Auth:
         user_header: in lower case.
     """
 
-    token: str
+    token: Callable[[], str]
+    sessions: Sessions
     hosts: frozenset[str]
     cookie: str
     proxies: Sequence[Network] = ()
     user_header: str = "x-forwarded-user"
     posts: Posts = FORMS
 
-    @property
-    def session(self) -> str:
-        """The cookie's value: who has it does not have the token."""
-        return hmac.new(self.token.encode(), b"aclkit serve: cookie", hashlib.sha256).hexdigest()
-
     def refusal(self, asked: RequestHead) -> Refusal | None:
         """Return why a request is refused whoever asks."""
         host = asked.headers.get("host", "").lower()
         if host not in self.hosts:
             return Refusal(421, "Unknown host name. Start aclkit with --allow-host NAME.")
+        if "transfer-encoding" in asked.headers and "content-length" in asked.headers:
+            return Refusal(400, "Transfer-Encoding and Content-Length contradict each other.")
+        if self.trusts(asked.peer) and self._named(asked) is None:
+            return Refusal(400, f"Expected one {self.user_header} header, in UTF-8.")
         posts = self.posts
         if asked.method in posts.reading:
             return None
@@ -122,7 +132,7 @@ class Auth:
 
     def knows(self, token: str) -> bool:
         """Whether this is the token; how long it takes tells nothing."""
-        return hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
+        return hmac.compare_digest(token.encode(errors="replace"), self.token().encode())
 
     def user(self, asked: RequestHead) -> str | None:
         """Return who asks: a proxy's user, "token", or None for all others."""
@@ -139,7 +149,7 @@ class Auth:
     def form_token(self, user: str) -> str:
         """Return what a form that writes must hold: of this server and this user alone."""
         said = b"aclkit serve: form\0" + user.encode(errors="replace")
-        return hmac.new(self.token.encode(), said, hashlib.sha256).hexdigest()
+        return hmac.new(self.token().encode(), said, hashlib.sha256).hexdigest()
 
     def knows_form(self, user: str, given: str) -> bool:
         """Whether a form holds its user's token."""
@@ -151,27 +161,59 @@ class Auth:
 
         Other addresses' headers are as good as not there.
         """
+        if not self.trusts(asked.peer) or not (has_token or not _is_loopback(asked.peer)):
+            return None
+        return self._named(asked)
+
+    def trusts(self, peer: str) -> bool:
+        """Whether an address is a trusted proxy's."""
         try:
-            address = ip_address(asked.peer)
+            address = ip_address(peer)
         except ValueError:
+            return False
+        return any(address in network for network in self.proxies)
+
+    def sees_https(self, asked: RequestHead) -> bool:
+        """Whether a trusted proxy says that the browser asks it by https."""
+        return self.trusts(asked.peer) and asked.headers.get("x-forwarded-proto") == "https"
+
+    def session_of(self, asked: RequestHead) -> str | None:
+        """Return the session of the cookie; None if there is none in force."""
+        if not self.posts.from_pages:
             return None
-        if not any(address in network for network in self.proxies):
+        found = islice(_cookies(asked.headers.get("cookie", ""), self.cookie), _MOST_COOKIES)
+        return next(filter(self.sessions.is_in_force, found), None)
+
+    def _named(self, asked: RequestHead) -> str | None:
+        """Return whom the header names, "" where it is not there; None if it is not one name."""
+        try:
+            name = asked.headers.get(self.user_header, "").encode("latin-1").decode()
+        except UnicodeError:
             return None
-        return asked.headers.get(self.user_header) if has_token or not address.is_loopback else None
+        return None if self.user_header in asked.repeated else name
 
     def _has_cookie(self, asked: RequestHead) -> bool:
-        if not self.posts.from_pages:
-            return False
-        try:
-            found = SimpleCookie(asked.headers.get("cookie", "")).get(self.cookie)
-        except CookieError:
-            return False
-        value = found.value if found else ""
-        return hmac.compare_digest(value.encode(errors="replace"), self.session.encode())
+        return self.session_of(asked) is not None
 
     def _has_bearer(self, asked: RequestHead) -> bool:
         scheme, _, token = asked.headers.get("authorization", "").partition(" ")
         return scheme.lower() == "bearer" and self.knows(token)
+
+
+_MOST_COOKIES: Final = 8
+"""Cookies of our name that are tried: each page of the machine can set one."""
+
+
+def _cookies(header: str, name: str) -> Iterator[str]:
+    """Yield the values of a cookie, in one pass over the header."""
+    for part in header.split(";"):
+        key, _, value = part.partition("=")
+        if key.strip() == name:
+            yield value.strip()
+
+
+def _is_loopback(peer: str) -> bool:
+    return ip_address(peer).is_loopback
 
 
 def _is_own(headers: Mapping[str, str], host: str, *, is_named: bool) -> bool:

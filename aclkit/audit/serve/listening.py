@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import secrets
 import socket
-import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import uvicorn
@@ -16,19 +14,19 @@ from starlette.types import ASGIApp
 
 from aclkit.audit.serve.auth import (
     FORMS,
-    LEAST_TOKEN,
-    TOKEN_LETTERS,
     Auth,
     Posts,
     host_to_open,
     parse_proxies,
     served_hosts,
 )
+from aclkit.audit.serve.guarded import guarded
 from aclkit.audit.serve.middleware import ENTRY, LONGEST_QUERY
-from aclkit.errors import AclkitError, SurroundingsError, UsageError
-from aclkit.runtime.safe_read import read_text
+from aclkit.audit.serve.sessions import Sessions
+from aclkit.audit.serve.token import TokenFile
+from aclkit.errors import SurroundingsError
+from aclkit.runtime.connections import AT_ONCE, WAITING
 
-_CONNECTIONS: Final = 256
 _HEAD: Final = 32_768
 
 
@@ -64,6 +62,12 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         """Leave the handlers as they are."""
         yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and let many wait to be accepted; asyncio accepts as many at once as may wait."""
+        await super().startup(sockets)
+        for listening in sockets or ():
+            listening.listen(WAITING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +110,13 @@ def listen(serving: Serving, make_app: Callable[[Auth], ASGIApp], posts: Posts =
         SurroundingsError: the address is taken, or none of this machine's.
     """
     made = secrets.token_urlsafe(32) if serving.token_file is None else None
-    token = made or _read(str(serving.token_file))
+    token = (lambda: made) if made is not None else TokenFile(str(serving.token_file))
     proxies = parse_proxies(serving.trusted_proxy)
     listening = _listen(serving.listen, serving.port)
     port = listening.getsockname()[1]
     door = Auth(
         token=token,
+        sessions=Sessions(token=token),
         hosts=served_hosts(serving.listen, port, serving.allow_host),
         cookie=f"aclkit-{port}",
         proxies=proxies,
@@ -120,7 +125,7 @@ def listen(serving: Serving, make_app: Callable[[Auth], ASGIApp], posts: Posts =
     )
     config = uvicorn.Config(
         make_app(door), log_config=None, access_log=False, proxy_headers=False,
-        server_header=False, ws="none", limit_concurrency=_CONNECTIONS,
+        server_header=False, ws="none", http=guarded(door.trusts), backlog=AT_ONCE,
         timeout_keep_alive=5, h11_max_incomplete_event_size=LONGEST_QUERY + _HEAD,
     )  # fmt: skip
     place = f"http://{host_to_open(serving.listen)}:{port}"
@@ -141,23 +146,3 @@ def _listen(address: str, port: int) -> socket.socket:
             f"Cannot listen on {address} port {port}: {error.strerror or error}. "
             "Pass an address of this machine and a free port: --listen, --port."
         ) from None
-
-
-def _read(path: str) -> str:
-    """Read a token that others cannot.
-
-    Raises:
-        UsageError: there is none, it is too short, it does not end, or others may read it.
-    """
-    try:
-        mode, text = Path(path).stat().st_mode, read_text(path).strip()
-    except (OSError, AclkitError) as error:
-        raise UsageError(f"Cannot read the token from {path}: {error}") from None
-    if stat.S_IMODE(mode) & (stat.S_IROTH | stat.S_IWOTH):
-        raise UsageError(f"Other users can read the token in {path}. Run: chmod o= {path}")
-    if len(text) < LEAST_TOKEN or not TOKEN_LETTERS.issuperset(text):
-        raise UsageError(
-            f"Invalid token in {path}. It needs at least {LEAST_TOKEN} letters, digits, - and _. "
-            "Make one: python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
-        )
-    return text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from http.cookies import SimpleCookie
 from typing import Final
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -14,10 +13,18 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aclkit.audit.serve.auth import READING, Auth, Refusal, RequestHead
+from aclkit.audit.serve.guarded import VOUCH
+from aclkit.audit.serve.sessions import AGE
 from aclkit.model.groups import grouped
 
 ENTRY: Final = "token"
 """The parameter of an address that holds the token."""
+
+SIGN_OUT: Final = "/sign-out"
+"""The path to which a form ends the session of its browser."""
+
+SESSION: Final = "aclkit.session"
+"""The key of a request's scope that has the session of its cookie, or None."""
 
 DECIDER: Final = "aclkit.decider"
 """The key of a request's scope that has the user whom a trusted proxy names."""
@@ -68,7 +75,10 @@ class AuthMiddleware:
         head = head_of(request)
         user = self._door.user(head)
         scope[DECIDER] = self._door.proxy_user(head)
+        scope[SESSION] = self._door.session_of(head)
         answer = self._answer(request, head, user)
+        if answer is None and VOUCH in scope:
+            scope[VOUCH]()
         await (answer or self._app)(scope, receive, with_headers)
         path = scope["path"] if scope["path"] in self._paths else "(no page)"
         milliseconds = (time.perf_counter() - started) * 1_000
@@ -84,15 +94,21 @@ class AuthMiddleware:
         given = parse_qsl(query.decode("ascii", "replace"), keep_blank_values=True)
         tokens = [value for name, value in given if name == ENTRY]
         if tokens and head.method in READING and self._door.posts.from_pages:
-            return self._exchange(request, tokens, [p for p in given if p[0] != ENTRY])
+            return self._exchange(request, head, tokens, [p for p in given if p[0] != ENTRY])
         if user is None:
             return _refused(
                 Refusal(401, f"The token is missing or wrong. {self._door.posts.advice}")
             )
+        if request.scope["path"] == SIGN_OUT and head.method == "POST":
+            return self._sign_out(request)
         return None
 
     def _exchange(
-        self, request: Request, tokens: list[str], rest: list[tuple[str, str]]
+        self,
+        request: Request,
+        head: RequestHead,
+        tokens: list[str],
+        rest: list[tuple[str, str]],
     ) -> Response:
         """Give a cookie for the token, and lead to the address without it."""
         if len(tokens) != 1 or not self._door.knows(tokens[0]):
@@ -100,20 +116,33 @@ class AuthMiddleware:
         # Two slashes at the beginning would lead to another server.
         place = "/" + quote(request.scope["path"].lstrip("/\\"))
         response = RedirectResponse(f"{place}?{urlencode(rest)}" if rest else place, 303)
-        cookie = SimpleCookie({self._door.cookie: self._door.session})[self._door.cookie]
-        cookie["path"], cookie["httponly"], cookie["samesite"] = "/", True, "Strict"
-        response.headers["Set-Cookie"] = cookie.OutputString()
+        secure = "; Secure" if self._door.sees_https(head) else ""
+        response.headers["Set-Cookie"] = self._cookie(self._door.sessions.begin(), AGE) + secure
         return response
+
+    def _sign_out(self, request: Request) -> Response:
+        """End the session, at the server too: a copy of the cookie is worth nothing."""
+        if session := request.scope[SESSION]:
+            self._door.sessions.end(session)
+        response = PlainTextResponse(f"You are signed out. {self._door.posts.advice}\n")
+        response.headers["Set-Cookie"] = self._cookie("", 0)
+        return response
+
+    def _cookie(self, value: str, age: int) -> str:
+        return f"{self._door.cookie}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={age}"
 
 
 def head_of(request: Request) -> RequestHead:
     """Take the head of a request; of a header that is there twice, both count as one wrong one."""
     values = grouped(request.headers.items())
     headers = {name: ", ".join(several) for name, several in values.items()}
+    repeated = frozenset(name for name, several in values.items() if len(several) > 1)
     peer = request.client.host if request.client else ""
-    return RequestHead(method=request.method, headers=headers, peer=peer)
+    return RequestHead(method=request.method, headers=headers, peer=peer, repeated=repeated)
 
 
 def _refused(refusal: Refusal) -> Response:
     headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else {}
+    if refusal.status == 400:  # where its body ends is not known
+        headers["Connection"] = "close"
     return PlainTextResponse(f"{refusal.message}\n", refusal.status, headers)

@@ -6,6 +6,7 @@ the decision that the user saw: what was decided meanwhile is not decided over.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,13 +17,13 @@ from aclkit.audit.review.answers import OPEN, STATES, note_words, state_of
 from aclkit.audit.review.choosing import item_of, owner_words, wanted_of
 from aclkit.audit.review.decisions import PAGE, Decision, Wanted
 from aclkit.audit.review.document import About, Review
-from aclkit.audit.review.folder import Stored, decide, load, load_all
+from aclkit.audit.review.folder import Stored, decide, load, names_of
 from aclkit.audit.review.items import Item
 from aclkit.audit.review.templates import day_of
 from aclkit.audit.serve.auth import Auth
 from aclkit.audit.serve.page import Given, Page, href, paged, whole_number
 from aclkit.audit.serve.snapshot import Reading
-from aclkit.errors import UsageError
+from aclkit.errors import AclkitError, SurroundingsError, UsageError
 
 REVIEWS: Final = "/reviews"
 REVIEW: Final = "/review"
@@ -30,6 +31,8 @@ DECIDE: Final = "/review/decide"
 
 _ROWS: Final = 50
 _ALL: Final = "all"
+UNREAD: Final = "A review cannot be read. The server's log has the reason."
+_log = logging.getLogger(__name__)
 _NO_OWNER: Final = "(none)"
 """How an address says that an item has no owner: an empty field is no choice."""
 
@@ -60,9 +63,16 @@ class ReviewDesk:
     def reviews(self, reading: Reading) -> Page:
         """Return the reviews of the cluster, the newest first."""
         today = datetime.now(UTC).date()
-        mine = [each for each in load_all(self.root) if _is_of(each, reading)]
-        rows = [(each, (today - day_of(each.review.started_at)).days) for each in reversed(mine)]
-        return Page("reviews", {"rows": rows})
+        found, unread = list[Stored](), 0
+        for name in names_of(self.root):
+            try:
+                found.append(self._read(name))
+            except SurroundingsError:
+                unread += 1
+        mine = (each for each in found if _is_of(each, reading))
+        newest = sorted(mine, key=lambda each: each.review.started_at, reverse=True)
+        rows = [(each, (today - day_of(each.review.started_at)).days) for each in newest]
+        return Page("reviews", {"rows": rows, "unread": unread})
 
     def review(self, reading: Reading, given: Given, user: str | None) -> Page:
         """Return the items of a review; they can be decided by users whom a proxy names."""
@@ -126,11 +136,23 @@ class ReviewDesk:
         return Page(leads_to=href(REVIEW, review=stored.review.name, **back))
 
     def _load(self, reading: Reading, name: str) -> Stored:
-        """Return a review of the cluster; of others nothing is told."""
-        stored = load(self.root, name)
-        if not _is_of(stored, reading):
+        """Return a review of the cluster; of others nothing is told, not even that they exist."""
+        stored = self._read(name) if name in names_of(self.root) else None
+        if stored is None or not _is_of(stored, reading):
             raise UsageError(f"This cluster has no review {name!r}.")
         return stored
+
+    def _read(self, name: str) -> Stored:
+        """Read a review; what is wrong with it names its place, so the log alone has it.
+
+        Raises:
+            SurroundingsError: it cannot be read.
+        """
+        try:
+            return load(self.root, name)
+        except AclkitError as error:
+            _log.warning("warning: %s", error)
+            raise SurroundingsError(UNREAD) from None
 
 
 def _is_of(stored: Stored, reading: Reading) -> bool:

@@ -194,7 +194,7 @@ class LatestSnapshot:
             UsageError: nothing is published.
             SurroundingsError: it cannot be read.
         """
-        self._warehouse = warehouse
+        self.warehouse = warehouse
         self._lock = threading.Lock()
         self._looked = time.monotonic()
         self._snapshot = _open(warehouse)
@@ -208,7 +208,7 @@ class LatestSnapshot:
         if time.monotonic() - self._looked >= LOOK_EVERY and self._lock.acquire(blocking=False):
             try:
                 if _version(self._snapshot.published.place) != self._snapshot.version:
-                    self._snapshot = _open(self._warehouse)
+                    self._snapshot = _open(self.warehouse)
                 self._looked = time.monotonic()
             finally:
                 self._lock.release()

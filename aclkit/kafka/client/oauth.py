@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import http.client
 import json
+import logging
 import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from aclkit.errors import SurroundingsError, UsageError
 from aclkit.kafka.client.tls import tls_context
 from aclkit.runtime.http_post import Answer, PostError, post
 
+_LOGGER: Final = logging.getLogger(__name__)
+_ENDPOINT: Final = "sasl.oauthbearer.token.endpoint.url"
 _MOST: Final = 1 << 20
 _NEW: Final = "sasl.oauthbearer.client.credentials."
 _RETRIEVERS: Final = ("", "DefaultJwtRetriever", "ClientCredentialsJwtRetriever")
@@ -80,7 +83,7 @@ def grant_of(properties: Mapping[str, str], options: Mapping[str, str]) -> Clien
             "sasl.oauthbearer.jwt.retriever.class: expected the client credentials grant, "
             f"found {retriever!r}"
         )
-    url = _endpoint(properties.get("sasl.oauthbearer.token.endpoint.url", ""))
+    url = _endpoint(properties.get(_ENDPOINT, ""))
     client_id = properties.get(f"{_NEW}client.id") or options.get("clientId")
     secret = properties.get(f"{_NEW}client.secret") or options.get("clientSecret")
     if not client_id or not secret:
@@ -105,13 +108,29 @@ def grant_of(properties: Mapping[str, str], options: Mapping[str, str]) -> Clien
 
 
 def _endpoint(url: str) -> str:
+    """Return the address of the endpoint; it is shown in messages, so it holds no secret.
+
+    Raises:
+        UsageError: it is no such address, or it holds a user or a password.
+    """
     try:
         parts = urllib.parse.urlsplit(url)
         is_url = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
         is_url = False
     if not is_url:
-        raise UsageError("sasl.oauthbearer.token.endpoint.url: expected an http or https URL")
+        raise UsageError(f"{_ENDPOINT}: expected an http or https URL")
+    if "@" in parts.netloc:
+        raise UsageError(
+            f"{_ENDPOINT}: the address holds a user or a password. Pass clientId and clientSecret "
+            "in sasl.jaas.config."
+        )
+    if parts.scheme == "http":
+        _LOGGER.warning(
+            "warning: %s is http, so the client's secret and its token can be read on their way. "
+            "Use https.",
+            _ENDPOINT,
+        )
     return url
 
 
@@ -122,7 +141,7 @@ def fetch_token(grant: ClientCredentials, timeout_seconds: float) -> str:
         SurroundingsError: the endpoint cannot be asked, refuses, or answers something else. The
             message holds neither secret nor token.
     """
-    place = grant.url.partition("?")[0]
+    place = urllib.parse.urlsplit(grant.url)._replace(query="", fragment="").geturl()
     try:
         answer = _ask(grant, timeout_seconds)
     except TimeoutError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from glob import has_magic
@@ -19,6 +20,12 @@ STDIN: Final = "-"
 MOST_FILES: Final = 20_000
 """Files that folders and globs may name."""
 
+_OPEN_FILES: Final = ("/dev/", "/proc/")
+"""Where links are what a process has open: ``<(command)``, ``/dev/stdin``."""
+
+_HIDDEN: Final = re.compile(r"\.[^.]")
+"""A hidden name. Kubernetes mounts files as links into a folder such as ``..2026_11_28``."""
+
 _ENDINGS: Final = frozenset(
     (".yaml", ".yml", ".json", ".jsonl", ".ndjson", ".csv", ".tf", ".txt", ".sh", ".list")
 )
@@ -30,6 +37,9 @@ def read_documents(
 ) -> Iterator[tuple[Document, bool]]:
     """Yield each document, and whether it was named itself; each file once, in order.
 
+    Files are often a stranger's, of a branch that is judged. So a symbolic link to what is not
+    below the path that was named is refused, and so is a name of several lines.
+
     Args:
         paths: files, folders, globs or ``STDIN``.
         read: reads the bytes of a file.
@@ -38,7 +48,8 @@ def read_documents(
     ``.git`` and ``.terraform``, and so are files whose ending no format has.
 
     Raises:
-        UsageError: a path names nothing, files are too large or too many, or stdin is a terminal.
+        UsageError: a path names nothing or leads elsewhere, files are too large or too many, or
+            stdin is a terminal.
         DataError: a file has the mark of UTF-16 and holds other bytes.
         SurroundingsError: a file cannot be read.
     """
@@ -46,8 +57,48 @@ def read_documents(
     for path in paths:
         if _is_many(path):
             named.update((found, False) for found in _files(path) if found not in named)
+    folders = [*dict.fromkeys(_folder(path) for path in paths if _is_local(path))]
     for path, is_named in _in_order(paths, named):
+        if _is_local(path):
+            _require_below(path, folders)
         yield _document(path, read), is_named
+
+
+def _is_local(path: str) -> bool:
+    return path != STDIN and not is_uri(path)
+
+
+def _folder(path: str) -> Path:
+    """Return the real folder that a path names, or in which the files lie that it names.
+
+    Raises:
+        UsageError: it is written as one in the current folder, and a link leads out of there.
+    """
+    folder = Path(path)
+    if not _is_many(path):
+        folder = folder.parent
+    while not folder.is_dir() and has_magic(str(folder)):
+        folder = folder.parent
+    here = Path.cwd()
+    if Path(os.path.normpath(here / folder)).is_relative_to(here):
+        _require_below(str(folder), [here.resolve()])
+    return folder.resolve()
+
+
+def _require_below(path: str, folders: Sequence[Path]) -> None:
+    """Refuse a path that links lead out of all folders, or into a hidden one, such as ``.git``."""
+    if path.startswith(_OPEN_FILES):
+        return
+    real = Path(path).resolve()
+    for folder in folders:
+        if real.is_relative_to(folder):
+            added = {*real.relative_to(folder).parts} - {*Path(path).parts}
+            if not any(_HIDDEN.match(part) for part in added):
+                return
+    raise UsageError(
+        f"{shown(path)}: a symbolic link leads to another place than the one that was named. "
+        "Name the file that it leads to, or replace the link by the file."
+    )
 
 
 def _in_order(paths: Sequence[str], named: dict[str, bool]) -> list[tuple[str, bool]]:
@@ -97,6 +148,8 @@ def _ending(name: str) -> str:
 
 def _document(path: str, read: Callable[[str], bytes]) -> Document:
     name = "stdin" if path == STDIN else shown(path)
+    if len(name.splitlines()) > 1:
+        raise UsageError(f"Expected a file name of one line, found {name!a}.")
     data = _read_stdin() if path == STDIN else read(path)
     if not data.startswith(UTF_16_MARKS):
         return Document(name, data.decode("utf-8", "surrogateescape").removeprefix("\ufeff"))

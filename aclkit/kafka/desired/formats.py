@@ -50,6 +50,12 @@ def format_of(
     return next((each for each in formats if each.holds(document)), None)
 
 
+def unlike(document: Document, form: Format) -> DataError:
+    """Return the error about a document that does not look like the format that was passed."""
+    found = "it does not look like" if document.text.strip() else "it is empty, not"
+    return DataError(f"{document.name}: {found} {form.title}, and cannot be read as {form.name}.")
+
+
 def unknown_form(document: Document, formats: Iterable[Format]) -> DataError:
     """Return the error about a document of no known format; an empty one is of none."""
     found = "it holds no known format of ACLs" if document.text.strip() else "it is empty"

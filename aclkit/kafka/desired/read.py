@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.errors import DataError, UsageError
-from aclkit.kafka.desired.formats import Format, format_of, unknown_form
+from aclkit.kafka.desired.formats import Format, format_of, unknown_form, unlike
 from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Problem
 from aclkit.kafka.desired.user_operator import users_twice
 from aclkit.model.phrases import few, listed, number_of
@@ -83,7 +83,11 @@ def desired_of(
         form = format_of(document, formats, asked.form)
         is_empty = is_named and asked.allows_empty and not document.text.strip()
         if form is not None:
-            parts.append(form.read(document))
+            part = form.read(document)
+            # Of what is something else, such as a private key, no message quotes a word.
+            if part.problems and asked.form is not None and not form.holds(document):
+                raise unlike(document, form)
+            parts.append(part)
         elif is_empty:
             parts.append(_empty(document))
         elif is_named:

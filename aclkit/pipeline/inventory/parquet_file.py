@@ -31,6 +31,7 @@ from aclkit.pipeline.inventory.arrow_rows import (
 from aclkit.runtime import child
 from aclkit.runtime.notation import MOST_NESTED, MOST_VALUES
 from aclkit.runtime.safe_read import MIB
+from aclkit.runtime.scratch import scratch
 
 LARGEST_FOOTER: Final = 16 * MIB
 """Bytes of a Parquet file's footer."""
@@ -63,8 +64,7 @@ def _read_apart(
     data: bytes, path: str, most_rows: int, most_bytes: int
 ) -> Iterator[pa.RecordBatch]:
     """Yield what the other process reads: a batch without rows, and all batches."""
-    command = [sys.executable, *_READER, path, str(most_rows), str(most_bytes)]
-    modules = os.pathsep.join(folder or str(Path.cwd()) for folder in sys.path)
+    command = [*child.python_module(_READER), path, str(most_rows), str(most_bytes)]
     with tempfile.TemporaryFile() as words:
         try:
             process = child.start(
@@ -72,7 +72,8 @@ def _read_apart(
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=words,
-                env=os.environ | _PLAIN_MEMORY | {"PYTHONPATH": modules},
+                env=os.environ | _PLAIN_MEMORY | {"PYTHONPATH": child.module_path()},
+                cwd=scratch(),
             )
         except OSError as error:
             raise SurroundingsError(f"Cannot start {sys.executable}: {error}") from None
@@ -210,8 +211,7 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (min([taken + MOST_MEMORY, *known]),) * 2)
 
 
-_READER: Final = ("-P", "-m", "aclkit.pipeline.inventory.parquet_file")
-"""The options of Python: it looks for no module in the working directory."""
+_READER: Final = "aclkit.pipeline.inventory.parquet_file"
 
 _PLAIN_MEMORY: Final = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
 """Arrow's own pool reserves a gigabyte at once, whatever is read."""

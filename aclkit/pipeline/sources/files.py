@@ -21,6 +21,7 @@ from aclkit.runtime.uri import child, is_uri, shown, split_query, without_secret
 if TYPE_CHECKING:
     from pyarrow import fs
 
+_CHUNK: Final = 4 * safe_read.MIB
 _PACKINGS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """Endings that pyarrow's own streams know."""
 
@@ -86,11 +87,16 @@ def is_directory(path: str) -> bool:
     return bool(info.type == fs.FileType.Directory)
 
 
+LARGEST_UNPACKED: Final = 512 * safe_read.MIB
+"""Bytes of a file that is unpacked while it is read: a small one may hold any number."""
+
+
 def read_bytes(path: str, size: int | None = None) -> bytes:
     """Read a file, the whole of it or its first bytes.
 
     Raises:
-        UsageError: it is a pipe or a device, or no filesystem is known for the URI.
+        UsageError: it is a pipe or a device, is damaged or far too large unpacked, or no
+            filesystem is known for the URI.
         GoneError: there is no such file.
         SurroundingsError: it cannot be read.
     """
@@ -99,9 +105,20 @@ def read_bytes(path: str, size: int | None = None) -> bytes:
     with _reporting(path, "read"):
         try:
             with filesystem.open_input_stream(inner) as stream:
-                return bytes(stream.read(size))
+                if size is not None or not is_packed(base_name(path)):
+                    return bytes(stream.read(size))
+                return _read_unpacked(stream, path)
         except FileNotFoundError:
             raise GoneError(f"{shown(path)}: the file no longer exists") from None
+
+
+def _read_unpacked(stream: fs.FileSystem, path: str) -> bytes:
+    content = bytearray()
+    while chunk := stream.read(_CHUNK):
+        content += chunk
+        if len(content) > LARGEST_UNPACKED:
+            raise safe_read.too_large(f"{shown(path)}, unpacked", LARGEST_UNPACKED)
+    return bytes(content)
 
 
 def read_user_file(path: str, most: int) -> bytes:

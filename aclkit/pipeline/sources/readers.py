@@ -87,7 +87,7 @@ def _text_reader(read: Callable[[Iterable[str], str], Iterator[SourceRow]]) -> R
     def reader(item: WorkItem, told: ReadProgress) -> Iterator[SourceRow]:
         source = shown(item.path)
         data = FollowedBytes(to_utf_8(read_bytes(item.path), source), told)
-        return read(text_lines(data), source)
+        return read(text_lines(data, source), source)
 
     return reader
 

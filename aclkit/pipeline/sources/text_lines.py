@@ -8,6 +8,8 @@ line refuses it.
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from itertools import count
 from typing import Final
 
 from aclkit.errors import DataError, UsageError
@@ -32,9 +34,24 @@ def to_utf_8(data: bytes, source: str) -> bytes:
         raise DataError(str(error)) from None
 
 
-def text_lines(data: io.BytesIO) -> io.TextIOWrapper:
-    """Return the lines of a text; only a line feed ends one, for names may hold the others."""
-    return io.TextIOWrapper(data, encoding="utf-8", errors="surrogateescape", newline="\n")
+LONGEST_LINE: Final = 16 << 20
+"""Characters of a line: a batch of the metadata log has at most 8 MiB."""
+
+
+def text_lines(data: io.BytesIO, source: str) -> Iterator[str]:
+    """Yield the lines of a text; only a line feed ends one, for names may hold the others.
+
+    Raises:
+        DataError: a line is far too long, so the text is none that a tool wrote.
+    """
+    stream = io.TextIOWrapper(data, encoding="utf-8", errors="surrogateescape", newline="\n")
+    for number in count(1):
+        line = stream.readline(LONGEST_LINE)
+        if not line:
+            return
+        if len(line) == LONGEST_LINE:
+            raise DataError(f"{source}:{number}: a line of more than {LONGEST_LINE:,} characters")
+        yield line
 
 
 def is_utf_8(text: str) -> bool:

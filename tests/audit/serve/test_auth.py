@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 
 from aclkit.audit.serve.auth import Auth, RequestHead, host_to_open, parse_proxies, served_hosts
+from aclkit.audit.serve.sessions import AGE, Sessions
 from aclkit.errors import UsageError
 
 TOKEN = "t" * 43
+SESSIONS = Sessions(token=lambda: TOKEN)
 DOOR = Auth(
-    token=TOKEN,
+    token=lambda: TOKEN,
+    sessions=SESSIONS,
     hosts=served_hosts("127.0.0.1", 8377, ["acls.example.org"]),
     cookie="aclkit-8377",
     proxies=parse_proxies(["10.0.0.0/24", "127.0.0.1"]),
@@ -68,7 +71,7 @@ def test_nobody_comes_in_without_the_token_its_cookie_or_a_bearer():
     assert DOOR.user(asked(cookie="aclkit-8377=")) is None
     assert DOOR.user(asked(cookie=f"aclkit-8377={TOKEN}")) is None
     assert DOOR.user(asked(authorization=f"Bearer {TOKEN}x")) is None
-    assert DOOR.user(asked(cookie=f"other=1; aclkit-8377={DOOR.session}")) == "token"
+    assert DOOR.user(asked(cookie=f"other=1; aclkit-8377={SESSIONS.begin()}")) == "token"
     assert DOOR.user(asked(authorization=f"bearer {TOKEN}")) == "token"
 
 
@@ -120,3 +123,60 @@ def test_a_form_of_a_page_in_brackets_is_taken_from_just_that():
     )
     assert status(own) is None
     assert status(other) == 403
+
+
+def test_a_session_ends_by_age_by_signing_out_and_with_the_token():
+    now, token = [1_000.0], [TOKEN]
+    sessions = Sessions(token=lambda: token[0], clock=lambda: now[0])
+    first, second = sessions.begin(), sessions.begin()
+    assert first != second
+    assert [*map(sessions.is_in_force, (first, second))] == [True, True]
+    sessions.end(first)
+    assert [*map(sessions.is_in_force, (first, second))] == [False, True]
+    now[0] += AGE - 1
+    assert sessions.is_in_force(second)
+    now[0] += 1
+    assert not sessions.is_in_force(second)
+    third = sessions.begin()
+    token[0] = "n" * 43
+    assert not sessions.is_in_force(third)
+
+
+@pytest.mark.parametrize(
+    "made_up", ["", ".", "1", "1.a", "x.y.z", "9" * 5_000, "1.a." + "0" * 64, "\xff.a.b"]
+)
+def test_a_made_up_session_is_none(made_up):
+    assert not SESSIONS.is_in_force(made_up)
+
+
+def test_a_cookie_is_found_among_others_and_a_planted_one_locks_nobody_out():
+    own = SESSIONS.begin()
+    others = "; ".join(f"aclkit-8377={number}" for number in range(5))
+    assert DOOR.user(asked(cookie=f"{others};aclkit-8377={own} ; a")) == "token"
+    assert DOOR.user(asked(cookie='a="' + '\\"' * 20_000 + '"')) is None
+
+
+def test_two_lengths_of_a_body_are_refused():
+    both = FORM | {"transfer-encoding": "chunked"}
+    assert status(asked("POST", **both, **OWN)) == 400
+
+
+def test_two_names_or_bytes_that_are_no_utf_8_are_no_user_of_a_proxy():
+    two = RequestHead(
+        method="GET",
+        headers={"host": "127.0.0.1:8377", "x-forwarded-user": "boss, mallory"},
+        peer="10.0.0.8",
+        repeated=frozenset(("x-forwarded-user",)),
+    )
+    assert (status(two), DOOR.user(two), DOOR.proxy_user(two)) == (400, None, None)
+    assert status(asked(peer="10.0.0.8", x_forwarded_user="J\xf6rg")) == 400
+    named = asked(peer="10.0.0.8", x_forwarded_user="Jörg".encode().decode("latin-1"))
+    assert (status(named), DOOR.proxy_user(named)) == (None, "Jörg")
+    assert status(asked(peer="10.0.1.8", x_forwarded_user="J\xf6rg")) is None
+
+
+def test_https_is_seen_where_a_trusted_proxy_says_so():
+    said = {"x_forwarded_proto": "https"}
+    assert DOOR.sees_https(asked(peer="10.0.0.8", **said))
+    assert not DOOR.sees_https(asked(peer="10.0.1.8", **said))
+    assert not DOOR.sees_https(asked(peer="10.0.0.8"))

@@ -185,8 +185,8 @@ def test_a_closed_or_changed_review_takes_no_decision(warehouse, reviews, tmp_pa
         (root / "q1" / "evidence.json").unlink()
         (root / "q1" / "decisions.jsonl").write_text("{}\n")
         answer = inside.ask("/review", review="q1", headers=BOB)
-        assert answer.status == 400
-        assert "is damaged or was changed" in answer.text
+        assert answer.status == 503
+        assert "A review cannot be read." in answer.text
 
 
 def test_without_the_option_there_is_no_such_page(client):
@@ -201,3 +201,28 @@ def test_the_same_folder_is_decided_on_by_command_and_page(desk, reviews, made):
     desk.ask("/review/decide", form, headers=BOB)
     decide(reviews, "q1", lambda now: [], "command")
     assert len(made()) == 1
+
+
+def test_a_page_names_no_path_and_no_review_of_another_cluster(desk, reviews):
+    other = reviews / "secret-takeover"
+    other.mkdir()
+    try:
+        for text in ("{}", "no JSON"):
+            (other / "review.json").write_text(text)
+            unknown = desk.ask("/review", review="none", headers=BOB)
+            hidden = desk.ask("/review", review="secret-takeover", headers=BOB)
+            listed = desk.ask("/reviews", headers=BOB)
+            for page in (unknown, hidden, listed):
+                assert str(reviews) not in page.html
+            assert "q1" not in unknown.text.partition("has no review")[2]
+            assert "secret-takeover" not in unknown.html + listed.html
+            assert "Reviews that cannot be read: 1." in listed.text
+            assert "q1" in listed.text
+    finally:
+        shutil.rmtree(other)
+
+
+def test_an_error_names_no_path_of_the_warehouse(desk, warehouse):
+    page = desk.ask("/", cluster="another")
+    assert "is not in this warehouse" in page.text
+    assert str(warehouse) not in page.html

@@ -7,12 +7,15 @@ import os
 import socket
 import threading
 import time
+from contextlib import closing, suppress
 from urllib.parse import quote
 
 import pytest
 
+from aclkit.audit.serve import guarded
 from aclkit.audit.serve.app import LONGEST_FIELD
 from aclkit.audit.serve.middleware import LONGEST_QUERY
+from aclkit.audit.serve.token import TokenFile
 from aclkit.audit.serve.workers import Limits
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.resource import Resource
@@ -20,7 +23,7 @@ from aclkit.model.visible import visible
 from aclkit.questions.query.access import what_can, who_can
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.words import why_sentence
-from aclkit.runtime import safe_read
+from aclkit.runtime import connections, safe_read
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from tests.audit.reports.made import HOSTILE, IMAGE
@@ -280,6 +283,70 @@ def test_a_token_comes_from_a_pipe_that_ends_and_one_that_does_not_is_refused(
     with serving(warehouse, token_file=str(pipe)) as client:
         assert client.ask("/", headers={"Authorization": f"Bearer {'s' * 43}"}).status == 200
     writer.join()
+
+
+def half_heads(client, count):
+    host, _, port = client.host.rpartition(":")
+    found = [socket.create_connection((host, int(port)), 5) for _ in range(count)]
+    for one in found:
+        one.sendall(f"GET / HTTP/1.1\r\nHost: {client.host}\r\nX: ".encode())
+    return found
+
+
+def test_strangers_connections_lock_no_user_out(warehouse):
+    with serving(warehouse) as outside:
+        inside = outside.enter()
+        held = half_heads(outside, connections.MOST + 20)
+        try:
+            for _ in range(3):
+                assert inside.ask("/assets/none").status == 404
+            assert outside.ask("/").status == 401
+        finally:
+            for one in held:
+                one.close()
+
+
+@pytest.mark.parametrize("end", ["", "Content-Length: 9\r\nContent-Type: x\r\n\r\nb"])
+def test_a_head_or_a_body_without_an_end_is_ended_in_time(warehouse, monkeypatch, end):
+    monkeypatch.setattr(guarded, "SECONDS_FOR_HEAD", 0.3)
+    monkeypatch.setattr(guarded, "SECONDS_FOR_BODY", 0.3)
+    with serving(warehouse) as outside:
+        (one,) = half_heads(outside, 1)
+        with closing(one):
+            one.sendall(f"y\r\n{end}".encode() if end else b"y")
+            one.settimeout(SECONDS)
+            with suppress(ConnectionResetError):
+                while one.recv(4_096):
+                    pass
+
+
+def test_a_cookie_of_many_escapes_takes_no_time(stranger):
+    began = time.process_time()
+    assert stranger.ask("/", headers={"Cookie": 'a="' + '\\"' * 15_000 + '"'}).status == 401
+    assert time.process_time() - began < 1
+
+
+def test_a_browser_signs_out_and_a_copy_of_its_cookie_is_worth_nothing(stranger):
+    inside = stranger.enter()
+    page = inside.ask("/")
+    assert 'action="/sign-out"' in page.html
+    assert inside.ask("/sign-out", "").status == 200
+    assert inside.ask("/").status == 401
+
+
+def test_a_new_token_in_the_file_counts_at_once_and_a_lost_one_lets_nobody_in(tmp_path):
+    now, file = [0.0], tmp_path / "token"
+    file.write_text("s" * 43)
+    file.chmod(0o600)
+    token = TokenFile(str(file), clock=lambda: now[0])
+    assert token() == "s" * 43
+    file.write_text("n" * 50)
+    assert token() == "s" * 43  # not looked at yet
+    now[0] += 5
+    assert token() == "n" * 50
+    file.unlink()
+    now[0] += 5
+    assert token() not in {"s" * 43, "n" * 50}
 
 
 def has_ipv6():

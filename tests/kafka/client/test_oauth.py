@@ -205,6 +205,9 @@ def test_an_endpoint_that_does_not_answer_ends_within_the_time_given():
         ("", OLD, {}, "token.endpoint.url"),
         ("file:///etc/passwd", OLD, {}, "http or https"),
         ("http://[", OLD, {}, "http or https"),
+        (f"https://svc:{SECRET}@127.0.0.1/t", OLD, {}, "a user or a password"),
+        (f"http://{SECRET}@127.0.0.1/t?k=1", OLD, {}, "a user or a password"),
+        (f"https://:{SECRET}@127.0.0.1:9/t", OLD, {}, "a user or a password"),
         ("http://127.0.0.1/t", "", {}, "client.id and"),
         ("http://127.0.0.1/t", "clientId=a", {}, "clientSecret"),
         ("http://127.0.0.1/t", OLD, {"jwt.retriever.class": "x.Y"}, "client credentials"),
@@ -214,3 +217,10 @@ def test_what_makes_no_grant_is_a_usage_error(url, options, changes, message):
     with pytest.raises(UsageError, match=message) as raised:
         client_config(config(url, options, **changes))
     assert SECRET not in str(raised.value)
+
+
+def test_an_endpoint_by_http_is_warned_of(caplog):
+    client_config(config("https://127.0.0.1/t", OLD))
+    assert not caplog.records
+    client_config(config("http://127.0.0.1/t", OLD))
+    assert "is http, so the client's secret" in caplog.text

@@ -181,6 +181,13 @@ WRITING = (
 """What writes, or would if it ran."""
 
 READING = (
+    # A recursive name is no name yet where its first half stands.
+    'WITH RECURSIVE "{outside}" AS (FROM "{outside}" UNION ALL (FROM "{outside}" LIMIT 0)) '
+    'FROM "{outside}"',
+    'WITH RECURSIVE "{outside}" AS (SELECT 1 UNION ALL SELECT 2), r AS (WITH RECURSIVE "x.csv" AS '
+    '(FROM "x.csv" UNION ALL FROM "x.csv") FROM "x.csv") FROM r',
+    'EXPLAIN ANALYZE WITH RECURSIVE "{outside}"(a) USING KEY (a) AS (FROM "{outside}" UNION '
+    'FROM "{outside}") FROM "{outside}"',
     "SELECT * FROM '/etc/passwd'",
     "SELECT * FROM 'file.csv'",
     "SELECT * FROM '{outside}'",
