@@ -174,6 +174,13 @@ BROKEN = {
     "a ruleset of no type": (
         f"UPDATE ruleset SET resource_type = 'x' WHERE {OWN}",
         r"Unknown resource_type in ruleset \(ruleset_id, resource_type\): \(.*, 'x'\)"),
+    "a ruleset without an id that its pair and rulings lack too": (
+        "UPDATE explain_ruling SET ruleset_id = NULL WHERE ruleset_id IN (SELECT ruleset_id "
+        "FROM explain_pair WHERE principal = 'User:b'); "
+        "UPDATE ruleset SET ruleset_id = NULL WHERE ruleset_id IN (SELECT ruleset_id "
+        "FROM explain_pair WHERE principal = 'User:b'); "
+        "UPDATE explain_pair SET ruleset_id = NULL WHERE principal = 'User:b'",
+        r"Unknown resource_type in ruleset .*: \(None, 'TOPIC'\)"),
     "a ruleset that no pair has": (
         "INSERT INTO ruleset VALUES ('c', 'idle', 'TOPIC', ['g'], NULL); "
         "INSERT INTO explain_ruling SELECT * REPLACE ('idle' AS ruleset_id) FROM explain_ruling "

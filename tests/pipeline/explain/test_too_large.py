@@ -97,6 +97,16 @@ def test_what_is_not_complete_is_an_error_that_says_what_is_wrong(tiny_slices, w
         check(scope, memory, by_duckdb(memory))
 
 
+SLOW = pytest.mark.slow
+SHOWN_BY_SPARK = {
+    "a class pair without a ruleset",  # a null as a value
+    "a pair with the ruleset of another principal",  # values of one statement in the next
+    "a ruling gone",  # a list, from sums of bits
+    "a ruleset that no pair has",
+}
+"""Of all that is wrong, what takes the most of Spark's SQL; the rest of it is slow."""
+
+
 def test_spark_counts_what_this_process_does(spark, tiny_slices):
     scope, acls = small()
     memory = decided(scope, acls)
@@ -105,7 +115,9 @@ def test_spark_counts_what_this_process_does(spark, tiny_slices):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("what", BROKEN)
+@pytest.mark.parametrize(
+    "what", [what if what in SHOWN_BY_SPARK else pytest.param(what, marks=SLOW) for what in BROKEN]
+)
 def test_spark_refuses_what_this_process_does(spark, tiny_slices, what):
     scope, acls = small()
     memory = decided(scope, acls)
