@@ -141,7 +141,8 @@ def _ruling(judge: ManyRequests) -> Callable[..., Column]:
         return _load(payload).decide([principal, host, operation, resource_type, resource_name])
 
     # Else Spark decides twice where rulings are filtered: below the filter, and above it again.
-    return cast(Any, ruling).asNondeterministic()
+    once: Callable[..., Column] = cast(Any, ruling).asNondeterministic()
+    return once
 
 
 @lru_cache(maxsize=2)

@@ -7,13 +7,14 @@ which they are registered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Final
 
 from deltalake import DeltaTable
-from sqlglot import exp
+from sqlglot import exp, parse_one
 
+from aclkit.errors import UsageError
 from aclkit.warehouse.duck import tables_before
 from aclkit.warehouse.formats import GROWN
 from aclkit.warehouse.job_run import JOB_RUN
@@ -26,6 +27,8 @@ from aclkit.warehouse.views import PAST, PAST_TABLES, view_sql
 _VIEW_IF_UNWRITTEN: Final = "explain"
 _OF_THE_PAST: Final = f"{PAST}_"
 
+_PAST: Final = frozenset(f"{_OF_THE_PAST}{name}" for name in PAST_TABLES)
+
 Named = Callable[[str, int], str]
 """Table and version → how a FROM names it."""
 
@@ -35,35 +38,64 @@ def is_past(name: str) -> bool:
     return name.startswith(_OF_THE_PAST)
 
 
-def pinned_sql(published: Published, dialect: str, named: Named) -> Iterator[tuple[str, str]]:
+def pinned_sql(
+    published: Published, dialect: str, named: Named, only: Collection[str] = ()
+) -> Iterator[tuple[str, str]]:
     """Yield the name and the SELECT of each table and view, in an order to create them.
 
     A table that no run has written has no rows; a column that aclkit did not have then is null.
+
+    Args:
+        published: the warehouse.
+        dialect: whose SQL it is.
+        named: how the engine names the tables.
+        only: these, and what they stand on; by default all.
+
+    Raises:
+        UsageError: there is no table or view of such a name.
+        SurroundingsError: a table cannot be read.
     """
     written = published.run.table_versions
     there = [name for name in TABLES if name != _VIEW_IF_UNWRITTEN or name in written]
+    views = {name: sql_for(query, dialect) for name, query in view_sql(there).items()}
+    wanted = _with_below(only, views, dialect) if only else {*there, *views, *_PAST}
+    if unknown := sorted(wanted - {*there, *views, *_PAST}):
+        raise UsageError(f"Unknown table: {', '.join(unknown)}. See docs/tables.md.")
     select = partial(_select, published, dialect, named)
-    for name in there:
+    for name in (name for name in there if name in wanted):
         if name == JOB_RUN:  # somebody may have published since
             newest = newest_version(published.place.files, name)
-            where = f"run_number <= {published.run.run_number:d}"
-            yield name, select(name, newest, where)
+            yield name, select(name, newest, f"run_number <= {published.run.run_number:d}")
         else:
             yield name, select(name, written.get(name))
+    if wanted.intersection(_PAST):
+        yield from _past(published, select)
+    yield from ((name, query) for name, query in views.items() if name in wanted)
+
+
+def _with_below(only: Collection[str], views: Mapping[str, str], dialect: str) -> set[str]:
+    """Return names and all that their views stand on: a view stands on what comes before it."""
+    wanted = {*only}
+    for name in reversed([*views]):
+        if name in wanted:
+            tree = parse_one(views[name], dialect=dialect)
+            within = {each.alias for each in tree.find_all(exp.CTE)}
+            wanted |= {table.name for table in tree.find_all(exp.Table)} - within
+    return wanted
+
+
+def _past(published: Published, select: Callable[..., str]) -> Iterator[tuple[str, str]]:
+    """Yield the tables as they were before the run that decided last, each cluster's own rows."""
     kept = tables_before(published)
     for name in PAST_TABLES:
+        clusters = [cluster for of, cluster in kept if of == name]
         parts = [
             select(
-                name,
-                versions_before(published, cluster).get(name),
-                f"cluster_id = {_text(cluster)}",
+                name, versions_before(published, cluster)[name], f"cluster_id = {_text(cluster)}"
             )
-            for of, cluster in kept
-            if of == name
+            for cluster in clusters
         ]
         yield f"{_OF_THE_PAST}{name}", " UNION ALL ".join(parts or [select(name, None)])
-    for name, query in view_sql(there).items():
-        yield name, sql_for(query, dialect)
 
 
 def _select(

@@ -11,6 +11,7 @@ from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.sql import run_sql
 from tests.documents import console_commands
 
+NAMED = ("explain_acl", "explain", "acl_current", "finding_current", "principal_lifetime")
 PAGE = Path(__file__).parents[2] / "docs" / "sql.md"
 
 
@@ -23,7 +24,7 @@ def queries():
 
 @pytest.fixture
 def views(demo_warehouse, spark):
-    return tables(spark, str(demo_warehouse))
+    return tables(spark, str(demo_warehouse), NAMED)
 
 
 def test_every_query_finds_the_same_in_both_engines(demo_warehouse, views, spark):
