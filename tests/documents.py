@@ -188,8 +188,9 @@ def tables_markdown() -> str:
         ]
         parts.append("|---|---|---|")
         parts += [
-            f"| `{name}` | {kind.lower()} | {prose(meaning)} |"
+            f"| `{name}` | {kind.lower()}{never} | {prose(meaning)} |"
             for name, kind, meaning in table.columns
+            for never in [" not null" * (name in table.required)]
         ]
         parts.append("")
     parts += ["## Views", "`aclkit sql` and the notebooks see these beside the tables.\n"]

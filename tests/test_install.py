@@ -96,7 +96,6 @@ QUESTIONS = [
 
 NEED_SPARK = [
     "verify --seed 1",
-    "sql SELECT --engine spark",
 ]
 
 IMPORT_QUESTIONS = """

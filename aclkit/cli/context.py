@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import click
 from click.core import ParameterSource
@@ -42,7 +42,6 @@ class Context:
         warehouse: folder or URI of the Delta tables.
         cluster: the selected cluster, where one was named.
         verbose: show the output of Spark and Ivy.
-        engine: who reads the tables.
         output_format: how an answer is written.
         output: the file that it is written to; stdout if not given.
         wide: tables with all columns, each row on one line.
@@ -57,7 +56,6 @@ class Context:
     warehouse: str | None = None
     cluster: str | None = None
     verbose: bool = False
-    engine: Literal["duckdb", "spark"] = "duckdb"
     output_format: str = TABLE
     output: str | None = None
     wide: bool = False
@@ -294,18 +292,12 @@ def formats(*names: str, default: str = TABLE, text: str) -> Callable[[F], F]:
 
 format_option = formats(*FORMATS, text="Output format.")
 _ENGINES: Final = click.Choice(["duckdb", "spark"])
-engine_option = kept(
-    "--engine",
-    "Query engine. Use spark for very large warehouses.",
-    type=_ENGINES,
-    default="duckdb",
-)
 
 
 def _tell_engine_is_ignored(ctx: click.Context, param: click.Parameter, _: str | None) -> None:
-    """Name an option of older versions, unless it comes from settings, which ``sql`` shares."""
+    """Name an option of older versions, unless it comes from settings."""
     if _is_typed(ctx, param):
-        tell("note: --engine is ignored. DuckDB answers all questions; only aclkit sql has it.")
+        tell("note: --engine is ignored. DuckDB answers. For Spark see aclkit export views -h.")
 
 
 retired_engine_option = option(

@@ -309,7 +309,7 @@ def _gigabytes(size: int) -> str:
 
 
 _FOR_JAVA: Final = (
-    f"install Java {LEAST_JAVA} or newer for verify, sql --engine spark, --decide-with "
+    f"install Java {LEAST_JAVA} or newer for verify, --decide-with "
     "spark, and logs of more than 24 MiB; nothing else needs it"
 )
 

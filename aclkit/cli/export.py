@@ -48,6 +48,7 @@ _MOST_UNSAID: Final = 20
             "acls": ("export", "export_acls"),
             "explain": ("export", "export_explain"),
             "duckdb": ("export_duckdb", "export_duckdb"),
+            "views": ("export_views", "export_views"),
         }
     },
 )
@@ -59,10 +60,12 @@ def export() -> None:
       aclkit export acls --format strimzi
       aclkit export explain --format parquet --output explain.parquet
       aclkit export duckdb --output acls.duckdb
+      aclkit export views --dialect spark
     """
 
 
-def _output_option(command: _Command) -> _Command:
+def output_option(command: _Command) -> _Command:
+    """Give an export its ``--output``."""
     return click.option(
         "--output",
         "-o",
@@ -81,7 +84,7 @@ def _form_option(*forms: str) -> Callable[[_Command], _Command]:
 
 @question("acls")
 @_form_option("kafka-acls", "kafka-bulk", "records", "strimzi", "terraform", "csv")
-@_output_option
+@output_option
 @flag("--skip-unsupported", "Exit with code 0 even if the format cannot express some ACLs.")
 @click.pass_obj
 def export_acls(context: Context, form: str, output: str | None, *, skip_unsupported: bool) -> None:
@@ -101,7 +104,7 @@ def export_acls(context: Context, form: str, output: str | None, *, skip_unsuppo
     """
     alive = read_acls_in_force(context)
     unsaid: list[Acl] = []
-    with _opened(output) as file:
+    with file_or_stdout(output) as file:
         if form == "csv":
             rows = sorted((*acl.binding, acl.acl_id) for acl in alive.acls)
             write_rows(COLUMNS, rows, "csv", file)
@@ -129,7 +132,7 @@ def _tell_unsaid(unsaid: Sequence[Acl], number: int) -> None:
 
 @question("explain")
 @_form_option("parquet", "csv")
-@_output_option
+@output_option
 @click.pass_obj
 def export_explain(context: Context, form: str, output: str | None) -> None:
     """Export every decision with its ACL.
@@ -148,7 +151,7 @@ def export_explain(context: Context, form: str, output: str | None) -> None:
         )
     with context.open() as opened:
         tell_state(opened.published, opened.run)
-        with _opened(output) as file:
+        with file_or_stdout(output) as file:
             batches = explain_batches(opened.tables, opened.cluster_id)
             if form == "csv":
                 write_lines(render_csv(batches, csv_field), file, PROGRAMS)
@@ -156,6 +159,6 @@ def export_explain(context: Context, form: str, output: str | None) -> None:
                 write_parquet(batches, file.buffer)
 
 
-def _opened(output: str | None) -> AbstractContextManager[TextIO]:
+def file_or_stdout(output: str | None) -> AbstractContextManager[TextIO]:
     """Open what is written to."""
     return nullcontext(sys.stdout) if output is None else open_atomically(output)

@@ -29,6 +29,15 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 from aclkit.errors import SurroundingsError, first_line
 from aclkit.runtime.environment import is_of_system, write_error
 from aclkit.runtime.uri import is_uri
+from aclkit.warehouse.described import (
+    columns_of_new,
+    description_of,
+    metadata_with_comments,
+    stored_schema,
+    without_nulls,
+)
+from aclkit.warehouse.location import Location
+from aclkit.warehouse.storage import commit as commit_actions
 from aclkit.warehouse.table_files import active_files
 
 _FOR_EVER: Final = "interval 36500 days"
@@ -110,19 +119,23 @@ class Commit:
 
 
 def append_files(uri: str, rows: pa.Table | pa.RecordBatchReader, commit: Commit) -> None:
-    """Append rows to a table; a new one gets their columns.
+    """Append rows to a table; a new one gets their columns, see ``columns_of_new``.
 
     Raises:
+        DataError: see ``without_nulls``.
         SurroundingsError: see ``_committing``.
     """
     _require_zones(rows.schema)
     table = None if commit.on == NEW else DeltaTable(uri, version=commit.on)
-    passing = _Passing(rows.to_batches() if isinstance(rows, pa.Table) else rows)
+    columns = rows.schema if table else columns_of_new(uri, rows.schema)
+    found = without_nulls(uri, rows.to_batches() if isinstance(rows, pa.Table) else rows)
+    passing = _Passing(batch.cast(columns) for batch in found)
     with _committing(uri, commit, passing):
         write_deltalake(
             table or uri,
-            pa.RecordBatchReader.from_batches(rows.schema, passing),
+            pa.RecordBatchReader.from_batches(columns, passing),
             mode="append" if table else "error",
+            description=None if table else description_of(uri),
             configuration=properties_of_new(uri),
             commit_properties=commit.properties(),
         )
@@ -143,9 +156,10 @@ def replace_files(
         whose: a predicate: only its rows are replaced, and only such rows come.
 
     Raises:
+        DataError: see ``without_nulls``.
         SurroundingsError: see ``_committing``.
     """
-    sizes, schema = [], rows.schema
+    sizes, schema = [], columns_of_new(uri, rows.schema)
     table = None if commit.on == NEW else DeltaTable(uri, version=commit.on)
     if table:
         schema = pa.schema(table.schema().to_arrow())
@@ -153,7 +167,8 @@ def replace_files(
             raise SurroundingsError(f"Expected {uri} to have the columns {sorted(unknown)}")
         sizes = [file["size_bytes"] for file in active_files(table)]
     _require_zones(schema)
-    passing = _Passing(batch.select(schema.names).cast(schema) for batch in rows)
+    found = without_nulls(uri, rows)
+    passing = _Passing(batch.select(schema.names).cast(schema) for batch in found)
     write = partial(
         write_deltalake,
         data=pa.RecordBatchReader.from_batches(schema, passing),
@@ -168,7 +183,7 @@ def replace_files(
         if table:
             write(table, mode="overwrite", predicate=whose if sizes else None)
         else:
-            write(uri, mode="error")
+            write(uri, mode="error", description=description_of(uri))
 
 
 class _Passing:
@@ -190,36 +205,43 @@ class _Passing:
             raise
 
 
-def make_table(uri: str, columns: pa.Schema) -> None:
-    """Make a table without rows, where there is none."""
-    configuration = properties_of_new(uri)
-    write_deltalake(uri, columns.empty_table(), mode="ignore", configuration=configuration)
+def make_table(uri: str, table: str) -> None:
+    """Make a table of the contract without rows, where there is none."""
+    write_deltalake(
+        uri,
+        stored_schema(table).empty_table(),
+        mode="ignore",
+        description=description_of(table),
+        configuration=properties_of_new(table),
+    )
 
 
 def take_over_files(
-    uri: str, written: Sequence[AddAction], removed: Sequence[str], schema: Schema, commit: Commit
+    place: Location, name: str, written: Sequence[AddAction], removed: Sequence[str], commit: Commit
 ) -> None:
     """Let a table be read from files that lie in its folder already.
 
     Args:
-        uri: the table.
-        written: the files that come.
+        place: the warehouse.
+        name: a table of the contract.
+        written: the files that come; they hold no null where the contract has none.
         removed: paths of those that go.
-        schema: the columns of a new table.
         commit: the metadata of the commit.
 
     Raises:
         SurroundingsError: see ``_committing``.
     """
+    uri = place.of_table(name)
     table = None if commit.on == NEW else DeltaTable(uri, version=commit.on)
     with _committing(uri, commit):
         if table is None:
             create_table_with_add_actions(
                 uri,
-                schema,
+                Schema.from_arrow(stored_schema(name)),
                 list(written),
                 mode="error",
                 partition_by=[],
+                description=description_of(name),
                 configuration=properties_of_new(uri),
                 commit_properties=commit.properties(),
             )
@@ -229,6 +251,24 @@ def take_over_files(
         table.create_write_transaction(
             [*gone, *written], "append", table.schema(), commit_properties=commit.properties()
         )
+
+
+def describe_table(place: Location, name: str, commit: Commit) -> bool:
+    """Describe a table of an older aclkit in one commit; False where it is described.
+
+    Raises:
+        SurroundingsError: another writer has written.
+    """
+    uri = place.of_table(name)
+    said = metadata_with_comments(DeltaTable(uri, version=commit.on), name)
+    if said is None:
+        return False
+    about = {"timestamp": int(time.time() * 1000), "operation": "DESCRIBE"}
+    info = {**about, "operationParameters": {}, "userMetadata": commit.run_id}
+    actions = [{"commitInfo": info}, {"metaData": said}]
+    if not commit_actions(place.files, name, commit.on + 1, actions):
+        raise _another_writer(uri)
+    return True
 
 
 def _holds(table: DeltaTable, commit: Commit) -> bool:
@@ -293,10 +333,14 @@ def _is_done_all_the_same(uri: str, commit: Commit, error: Exception) -> bool:
 def _refuse_another_writer(uri: str, commit: Commit, error: Exception) -> None:
     newest = DeltaTable(uri).version() if DeltaTable.is_deltatable(uri) else NEW
     if newest != commit.on:
-        raise SurroundingsError(
-            f"Another program wrote {uri} while this run held the lease. Nothing of this run "
-            "is published."
-        ) from error
+        raise _another_writer(uri) from error
+
+
+def _another_writer(uri: str) -> SurroundingsError:
+    return SurroundingsError(
+        f"Another program wrote {uri} while this run held the lease. Nothing of this run is "
+        "published."
+    )
 
 
 def properties_of(uri: str) -> dict[str, str]:

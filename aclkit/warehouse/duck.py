@@ -126,7 +126,7 @@ def find_tables(
     if JOB_RUN in tables:
         tables[JOB_RUN] = published.job_run
     now = {(name, ""): table for name, table in tables.items()}
-    return now if holding else now | _tables_before(published)
+    return now if holding else now | tables_before(published)
 
 
 def create_tables(
@@ -171,7 +171,7 @@ _SEALED: Final[Settings] = {"memory_limit": "50%"}
 _VIEW_IF_UNWRITTEN: Final = "explain"
 
 
-def _tables_before(published: Published) -> dict[tuple[str, str], TableFiles]:
+def tables_before(published: Published) -> dict[tuple[str, str], TableFiles]:
     """Return the tables before the run that decided last, of clusters where it changed accesses.
 
     A cluster of which some table is no longer kept (``aclkit maintain``) is left out.

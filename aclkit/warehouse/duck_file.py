@@ -115,7 +115,7 @@ def _comments(kind: str, written: set[str]) -> Iterator[str]:
     for table in TABLES.values():
         form = kind if table.name in written else "VIEW"
         name = quoted(table.name)
-        yield f"COMMENT ON {form} {name} IS {_text('one row per ' + table.comment)}"
+        yield f"COMMENT ON {form} {name} IS {_text(table.description)}"
         for column, _, meaning in table.columns:
             yield f"COMMENT ON COLUMN {name}.{quoted(column)} IS {_text(meaning)}"
 

@@ -21,12 +21,14 @@ class Step:
         columns: table → its new columns; they are null in the rows that are there.
         is_keeping: no table forgets a version by itself any more (``table_files.KEEPING``).
         puts_times_right: times that were shifted are computed anew (``shifted_times``).
+        describes: tables say what a row is, and each column its meaning (``described``).
     """
 
     says: str
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_keeping: bool = False
     puts_times_right: bool = False
+    describes: bool = False
 
 
 STEPS: Final[Sequence[Step]] = (
@@ -66,6 +68,9 @@ STEPS: Final[Sequence[Step]] = (
             "log_file": ("broker", "allowed_from", "allowed_to", "beat_from", "beat_to"),
         },
     ),
+    # Last, for the columns above get their meaning too. What is NOT NULL in new tables stays
+    # nullable here: nobody has read all files for it.
+    Step(says="Tables and columns now have descriptions.", describes=True),
 )
 
 FORMAT: Final = len(STEPS)

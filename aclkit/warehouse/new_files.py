@@ -26,8 +26,9 @@ from aclkit.errors import SurroundingsError, first_line
 from aclkit.runtime.environment import write_error
 from aclkit.runtime.permissions import make_folder
 from aclkit.warehouse.column_types import arrow_schema
-from aclkit.warehouse.commits import ROWS_OF_A_GROUP, indexed_columns, properties_of_new
+from aclkit.warehouse.commits import ROWS_OF_A_GROUP, indexed_columns, make_table
 from aclkit.warehouse.damage import damaged
+from aclkit.warehouse.described import without_nulls
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.storage import DIGITS, LOG
 
@@ -84,9 +85,10 @@ def write_files(place: Location, table: str, rows: Iterable[pa.Table]) -> Iterat
         rows: with the columns of the contract; texts may be dictionaries.
 
     Raises:
+        DataError: see ``without_nulls``.
         SurroundingsError: they cannot be written.
     """
-    left = filter(len, rows)
+    left = filter(len, without_nulls(table, rows))
     while (first := next(left, None)) is not None:
         try:
             yield _write_file(place, table, _up_to(ROWS_OF_A_FILE, chain([first], left)))
@@ -99,15 +101,17 @@ def write_files(place: Location, table: str, rows: Iterable[pa.Table]) -> Iterat
 def write_by_spark(place: Location, table: str, rows: DataFrame) -> list[NewFile]:
     """Let Spark write rows to an object store.
 
-    It makes a Delta table in a folder within that of the table: so the files lie where they are to
-    stay, and their bounds are noted in its log, which is removed.
+    It fills a Delta table in a folder within that of the table: so the files lie where they are to
+    stay, hold no null where the contract has none, and their bounds are noted in its log, which is
+    removed.
     """
     folder = uuid.uuid4().hex
     staging = f"{place.of_table(table)}/{folder}"
-    writer = rows.write.format("delta").mode("error").options(**properties_of_new(table))
+    make_table(staging, table)
+    writer = rows.write.format("delta").mode("append")
     writer = writer.option("maxRecordsPerFile", ROWS_OF_A_FILE)
     writer.save(staging)
-    log = place.files.read(f"{table}/{folder}/{LOG}/{0:0{DIGITS}}.json")
+    log = place.files.read(f"{table}/{folder}/{LOG}/{1:0{DIGITS}}.json")
     context: Any = rows.sparkSession.sparkContext  # whose JVM's names no type knows
     # By Spark, because it also put objects there that stand for folders.
     path, is_recursive = context._jvm.org.apache.hadoop.fs.Path(f"{staging}/{LOG}"), True

@@ -20,7 +20,6 @@ from deltalake.exceptions import DeltaError
 
 from aclkit.errors import DamagedError, UsageError, first_line
 from aclkit.runtime.scratch import scratch
-from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import make_table
 from aclkit.warehouse.damage import telling_damage
 from aclkit.warehouse.duck_beside import ask_files
@@ -245,7 +244,7 @@ def _actions_of_new(table: str) -> list[dict[str, object]]:
     """Return the content of the first entry of a new table's log."""
     folder = scratch() / "new" / table
     if not folder.exists():
-        make_table(str(folder), arrow_schema(table))
+        make_table(str(folder), table)
     text = (folder / LOG / f"{0:0{DIGITS}}.json").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
 

@@ -17,7 +17,6 @@ from urllib.parse import unquote
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import DamagedError, first_line
-from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import make_table
 from aclkit.warehouse.damage import WAY_OUT
 from aclkit.warehouse.formats import FORMAT, STEPS, Step
@@ -99,7 +98,7 @@ def fence_tables(place: Location) -> None:
         ):
             if newest is None:
                 # Somebody else may make it at this moment: then it is theirs, and is fenced next.
-                make_table(place.of_table(name), arrow_schema(name))
+                make_table(place.of_table(name), name)
 
 
 def _restore(store: Store, name: str, version: int) -> None:
@@ -151,6 +150,7 @@ def migrate(store: Store) -> tuple[list[str], list[str]] | None:
 def _take(store: Store, step: Step, table: str) -> bool:
     """Take a step for one table; return whether there was anything to do."""
     has_changed = step.is_keeping and store.require_properties(table)
+    has_changed |= step.describes and store.describe(table)
     known = store.columns(table) if table in step.columns else ()
     if lacking := [name for name in step.columns.get(table, ()) if name not in known]:
         store.add_columns(table, lacking)

@@ -210,8 +210,7 @@ class Store:
         gone: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         written, paths = [file.action() for file in files], [file["path"] for file in gone]
-        schema = Schema.from_arrow(arrow_schema(table))
-        commits.take_over_files(self.place.of_table(table), written, paths, schema, commit)
+        commits.take_over_files(self.place, table, written, paths, commit)
         self.note_write(table)
 
     def _only_of(self, cluster_id: str | None) -> str | None:
@@ -320,6 +319,13 @@ class Store:
         said = dict(properties)
         self._change(table, lambda found, **how: found.alter.set_table_properties(said, **how))
 
+    def describe(self, table: str) -> bool:
+        """Describe a table and its columns, in a commit of its own; False where it is described."""
+        if not commits.describe_table(self.place, table, self._commit(table)):
+            return False
+        after_commit()
+        return True
+
     def add_columns(self, table: str, columns: Sequence[str]) -> None:
         """Give a table columns of the contract that it lacks, in a commit of its own."""
         new = Schema.from_arrow(arrow_schema(table, columns))
@@ -374,12 +380,15 @@ class Store:
     ) -> int:
         """Write rows in a commit of Spark's own, and return how many it wrote.
 
+        Its writer makes every column nullable and knows no description, so it makes no table.
+
         Raises:
             SurroundingsError: a file of the commit is not here: the workers have another disk.
         """
         commit = self._commit(table)
-        writer = rows.write.format("delta").mode(mode)
-        writer = writer.options(**options, **commits.properties_of_new(table))
+        if commit.on == commits.NEW:
+            commits.make_table(self.place.of_table(table), table)
+        writer = rows.write.format("delta").mode(mode).options(**options)
         writer = writer.option("maxRecordsPerFile", ROWS_OF_A_FILE)
         writer = writer.option("userMetadata", commit.run_id)
         writer = writer.option("txnAppId", commit.application).option("txnVersion", commit.version)

@@ -1,8 +1,7 @@
-"""The option --engine: who answers SQL."""
+"""The option --engine of older versions, and others that were retired."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 
@@ -11,28 +10,13 @@ import pytest
 from tests.cli.running import run
 
 
-def test_sql_prints_the_same_with_both_engines(root, spark):
-    text = "SELECT decision, count(*) AS n FROM explain GROUP BY decision ORDER BY decision"
-    here = run("--warehouse", root, "sql", text, "--format", "json")
-    there = run("--warehouse", root, "sql", text, "--engine", "spark", "--format", "json")
-    assert json.loads(there.stdout) == json.loads(here.stdout)
-    assert here.stdout
-
-
-def test_an_engine_of_another_question_is_ignored_and_named(root):
-    question = ("--warehouse", root, "who-can", "READ", "topic:payments")
+@pytest.mark.parametrize("words", [("who-can", "READ", "topic:payments"), ("sql", "SELECT 1")])
+def test_an_engine_is_ignored_and_named(root, words):
+    question = ("--warehouse", root, *words)
     plain, asked = run(*question), run(*question, "--engine", "spark")
     assert asked.stdout == plain.stdout
     assert "note: --engine is ignored." in asked.stderr
     assert "note: --engine" not in plain.stderr
-
-
-def test_sql_that_writes_is_refused_with_spark_too(root, spark):
-    result = run(
-        "--warehouse", root, "sql", "--engine", "spark", "INSERT INTO host VALUES ('a')", code=2
-    )
-    assert "InsertIntoStatement is not allowed. Expected one SELECT" in result.stderr
-    assert result.stdout == ""
 
 
 def test_duckdb_answers_without_loading_spark_or_pandas(root):

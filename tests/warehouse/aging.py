@@ -70,6 +70,8 @@ def be_older_aclkit(patch: pytest.MonkeyPatch, lacking: Collection[str] = ("job_
             stays = tuple(c for c in TABLES[table].columns if c[0] not in columns)
             patch.setitem(TABLES, table, replace(TABLES[table], columns=stays))
     patch.setattr(run, "migrate", lambda _: None)
+    patch.setattr(commits, "description_of", lambda _: None)
+    patch.setattr(commits, "columns_of_new", lambda _, columns: columns)
     patch.setattr(commits, "PROPERTIES", OLD_PROPERTIES)
     patch.setattr(commits, "KEEPING", {})
 

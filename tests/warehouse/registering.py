@@ -1,4 +1,4 @@
-"""Register a warehouse in a Hive metastore as docs/python.md says, in a JVM of its own.
+"""Register a warehouse in a Hive metastore as docs/spark.md says, in a JVM of its own.
 
 Arguments: a folder for the metastore, the warehouse, the SQL. On stdout come the tables' names
 and, in the last line, how many rulings there are.
@@ -7,6 +7,7 @@ and, in the last line, how many rulings there are.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from aclkit.runtime.spark import build_session
 
@@ -26,8 +27,10 @@ def main() -> None:
             "spark.sql.shuffle.partitions": "1",
         },
     )
-    for statement in recipe.replace("/srv/acls", warehouse).split(";"):
-        if statement.strip():
+    for statement in filter(str.strip, recipe.replace("/srv/acls", warehouse).split(";")):
+        place = statement.rpartition("LOCATION ")[2].strip().strip("'")
+        # The page says so: what no run has written cannot be registered.
+        if "LOCATION" not in statement or Path(place).is_dir():
             spark.sql(statement)
     tables = sorted(row.tableName for row in spark.sql("SHOW TABLES IN acls").collect())
     ((rulings,),) = spark.sql("SELECT count(*) FROM acls.explain_ruling").collect()

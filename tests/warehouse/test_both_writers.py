@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from aclkit.warehouse.commits import (
     replace_files,
 )
 from aclkit.warehouse.run import begin_run
+from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import schema_of
 
 AT = datetime(2026, 11, 22, 2, 0, 0, 123456, tzinfo=UTC)
@@ -116,6 +118,41 @@ def test_the_rows_of_other_clusters_stay(spark, tmp_path, writer):
         store.replace_rows("acl_reject", rejects("b", "5"), "b")
         assert sorted(row["reason"] for row in store.read("acl_reject").collect()) == ["4", "5"]
     must_be_plain(tmp_path, "acl_reject")
+
+
+def said_of(warehouse, table):
+    """Return all that a table's log says of itself, and the same as Spark shows it."""
+    found = DeltaTable(f"{warehouse}/{table}")
+    return found.metadata().description, found.schema().to_json(), properties_of(found.table_uri)
+
+
+def test_a_table_explains_itself_whichever_writer_made_and_replaced_it(spark, tmp_path):
+    said = []
+    for n, (first, second) in enumerate(itertools.product(WRITERS, WRITERS)):
+        place = tmp_path / str(n)
+        with begin_run(spark, str(place), "replay", lock_timeout=0) as run:
+            replace(spark, run.store, first, "acl_reject", rejects("a", "old"), "a")
+            replace(spark, run.store, second, "acl_reject", rejects("a", "new"), "a")
+        said.append(said_of(place, "acl_reject"))
+    assert said == [said[0]] * 4
+    table = TABLES["acl_reject"]
+    shown = spark.sql(f"DESCRIBE TABLE EXTENDED delta.`{place}/acl_reject`").collect()
+    assert [(row[0], row[2]) for row in shown[: len(table.columns)]] == [
+        (name, meaning) for name, _, meaning in table.columns
+    ]
+    assert ("Comment", table.description) in [(row[0], row[1]) for row in shown]
+    # SHOW CREATE TABLE is none of open Delta's statements: what is NOT NULL the schema shows.
+    columns = spark.read.format("delta").load(f"{place}/acl_reject").schema
+    assert {column.name for column in columns if not column.nullable} == table.required
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_spark_refuses_a_null_where_the_contract_has_none(spark, tmp_path, is_new):
+    with begin_run(spark, str(tmp_path), "replay", lock_timeout=0) as run:
+        if not is_new:
+            run.store.append_rows("acl_reject", rejects("a", "one"))
+        with pytest.raises(Exception, match="NOT NULL constraint violated for column: reason"):
+            append(spark, run.store, "spark", "acl_reject", rejects("a", None))
 
 
 def test_a_write_follows_one_version_alone_and_so_is_not_repeated(tmp_path):

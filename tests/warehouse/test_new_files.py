@@ -136,7 +136,7 @@ def test_nulls_are_counted_and_a_column_of_nulls_alone_has_no_bounds(tmp_path):
         {"cluster_id": ["c", "c", "c"], "principal": [None, "User:a", None],
          "resource_type": pa.nulls(3, pa.string())}
     )  # fmt: skip
-    assert stats_of(tmp_path, table) == {
+    assert stats_of(tmp_path, table, table="access_change") == {
         "numRecords": 3,
         "minValues": {"cluster_id": "c", "principal": "User:a"},
         "maxValues": {"cluster_id": "c", "principal": "User:a"},
@@ -147,7 +147,7 @@ def test_nulls_are_counted_and_a_column_of_nulls_alone_has_no_bounds(tmp_path):
 def test_a_row_group_of_nulls_alone_takes_no_bounds_from_the_others(tmp_path):
     columns = {"cluster_id": ["c"], "principal": pa.nulls(1, pa.string())}
     named = {"cluster_id": ["c"], "principal": ["User:a"]}
-    found = stats_of(tmp_path, pa.table(columns), pa.table(named))
+    found = stats_of(tmp_path, pa.table(columns), pa.table(named), table="access_change")
     assert (found["minValues"]["principal"], found["maxValues"]["principal"]) == ("User:a",) * 2
     assert found["nullCount"]["principal"] == 1
 

@@ -1,4 +1,4 @@
-"""Work items → a DataFrame of source rows, one task per item.
+"""Work items, or the path of a metadata log → a DataFrame of source rows, one task per file.
 
 A Python data source: it reads in the workers, yields Arrow batches and needs no pandas.
 """
@@ -17,8 +17,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from aclkit.model.facts import SPARK_DDL
 from aclkit.pipeline.sources.arrow import batches_of
-from aclkit.pipeline.sources.items import WorkItem
-from aclkit.pipeline.sources.readers import read_or_tell
+from aclkit.pipeline.sources.items import WorkItem, metadata_log_items
+from aclkit.pipeline.sources.readers import Reader, read_item, read_or_tell
 from aclkit.runtime.read_progress import ReadProgress
 
 
@@ -31,37 +31,47 @@ def read_sources(
     """
     if not items:
         return spark.createDataFrame([], SPARK_DDL)
-    spark.dataSource.register(AclkitSource)
+    spark.dataSource.register(MetadataLog)
     options = {_ITEMS: json.dumps([asdict(item) for item in items]), _BOARD: board or ""}
-    return spark.read.format(AclkitSource.name()).options(**options).load()
+    return spark.read.format(MetadataLog.name()).options(**options).load()
 
 
 _ITEMS: Final = "items"
 _BOARD: Final = "board"
 
 
-class AclkitSource(DataSource):
-    """The data source ``aclkit_source``; its option ``items`` is a JSON list of work items."""
+class MetadataLog(DataSource):
+    """The data source ``kafka_metadata_log``: of a path, or of work items as JSON.
+
+    Who lists the items hears of failures when all is read; of a path a failure ends the task.
+    """
 
     @classmethod
     def name(cls) -> str:
         """Return the name of the format."""
-        return "aclkit_source"
+        return "kafka_metadata_log"
 
     def schema(self) -> str:
         """Return the row contract of all sources."""
         return SPARK_DDL
 
     def reader(self, schema: object) -> DataSourceReader:
-        """Return the reader of the given work items."""
-        items = json.loads(self.options[_ITEMS])
-        return _ItemReader([WorkItem(**item) for item in items], self.options[_BOARD] or None)
+        """Return the reader of the given work items, or of the files of a path.
+
+        Raises:
+            AclkitError: there is no metadata log at the path.
+        """
+        if _ITEMS not in self.options:
+            return _ItemReader(metadata_log_items(self.options["path"]), None, read_item)
+        items = [WorkItem(**item) for item in json.loads(self.options[_ITEMS])]
+        return _ItemReader(items, self.options[_BOARD] or None, read_or_tell)
 
 
 class _ItemReader(DataSourceReader):
-    def __init__(self, items: list[WorkItem], board: str | None) -> None:
+    def __init__(self, items: list[WorkItem], board: str | None, read: Reader) -> None:
         self._items = items
         self._board = board
+        self._read = read
 
     def partitions(self) -> list[InputPartition]:
         return [InputPartition(item) for item in self._items]
@@ -69,4 +79,4 @@ class _ItemReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         item: WorkItem = partition.value
         with closing(ReadProgress(self._board, self._items.index(item))) as told:
-            yield from batches_of(read_or_tell(item, told))
+            yield from batches_of(self._read(item, told))

@@ -17,7 +17,7 @@ from aclkit.pipeline.sources import readers
 from aclkit.pipeline.sources.items import EPOCHS, SEGMENT, SNAPSHOT, WorkItem
 from aclkit.pipeline.sources.readers import READERS, read_item, read_listing
 from aclkit.pipeline.sources.source_kinds import DUMP_LOG, RECORDS
-from aclkit.pipeline.sources.spark_source import AclkitSource
+from aclkit.pipeline.sources.spark_source import MetadataLog
 from aclkit.runtime import read_progress
 from aclkit.runtime.progress import measure, step
 from aclkit.runtime.read_progress import ReadProgress, followed, size_of
@@ -84,7 +84,7 @@ def test_a_task_of_spark_tells_how_far_its_own_item_is(samples, terminal):
     items = [WorkItem(kind=kind, path=str(path)) for kind, path in samples.items()]
     with followed(size_of(item.path) for item in items) as board:
         options = {"items": json.dumps([asdict(item) for item in items]), "board": board}
-        reader = AclkitSource(options).reader(None)
+        reader = MetadataLog(options).reader(None)
         first, *_, last = reader.partitions()
         list(reader.read(first))
         assert measure().startswith("1 of 4 files, ")
@@ -98,7 +98,7 @@ def test_a_task_of_spark_tells_how_far_its_own_item_is(samples, terminal):
 def test_a_task_that_nobody_follows_reads_all_the_same(samples):
     item = WorkItem(kind=SEGMENT, path=str(samples[SEGMENT]))
     options = {"items": json.dumps([asdict(item)]), "board": ""}
-    reader = AclkitSource(options).reader(None)
+    reader = MetadataLog(options).reader(None)
     (partition,) = reader.partitions()
     found = sum(batch.num_rows for batch in reader.read(partition))
     assert found == len(list(read_item(item)))

@@ -12,7 +12,7 @@ from aclkit.rules.patterns.match import reaches
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.spark_tables import spark_sql
+from aclkit.warehouse.spark_sql import spark_sql
 from aclkit.warehouse.views import explain_sql, sql_of, view_sql
 from tests.questions.query import small_warehouse as small
 
@@ -96,7 +96,7 @@ def test_spark_reads_the_same_views(spark, root, published, connection):
         "explain": explain_sql(names),
         "explain_acl": sql_of("explain_acl", names),
     }.items():
-        here = spark.sql(spark_sql(text)[0])
+        here = spark.sql(spark_sql(text))
         there = connection.execute(f"SELECT * FROM {view}")
         assert here.columns == [column[0] for column in there.description]
         expected = sorted(map(str, there.fetchall()))
@@ -194,6 +194,6 @@ def test_spark_shows_the_same_findings_in_force(spark, root):
     for name, values in tables.items():
         spark.createDataFrame(values, TABLES[name].ddl).createOrReplaceTempView(f"t_{name}")
     text = sql_of("finding_current", {name: f"t_{name}" for name in tables})
-    here = spark.sql(spark_sql(text)[0])
+    here = spark.sql(spark_sql(text))
     assert sorted((row["subject"], row["run_id"]) for row in here.collect()) == there
     assert there == [("dead", "r1"), ("log", "r2")]

@@ -1,0 +1,38 @@
+"""A session and a warehouse → the published tables and views as temporary views."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from pyspark.sql import DataFrame, SparkSession
+
+from aclkit.warehouse.pinned_sql import by_place, is_past, pinned_sql
+from aclkit.warehouse.published import open_warehouse
+
+
+def tables(spark: SparkSession, warehouse: str, only: Collection[str] = ()) -> dict[str, DataFrame]:
+    """Make temporary views of what a warehouse has published, and return them by name.
+
+    All tables and views of ``docs/tables.md``, at the Delta versions that the newest published run
+    names: what a run at work writes, or a killed one left, is in none of them, and they stay what
+    they are when a later run publishes. Call it again to see that one. A table that no run has
+    written is there, and empty.
+
+    Args:
+        spark: a session that has Delta, classic or of Spark Connect.
+        warehouse: folder or URI, by which this process and Spark reach the same place.
+        only: make these, and the tables that they stand on; that is quicker than to open all.
+
+    Raises:
+        UsageError: nothing is published there, or there is no table of such a name.
+        SurroundingsError: it cannot be read.
+    """
+    published = open_warehouse(warehouse)
+    names: list[str] = []
+    past: list[str] = []
+    for name, query in pinned_sql(published, "spark", by_place(published), only):
+        spark.sql(query).createOrReplaceTempView(name)
+        (past if is_past(name) else names).append(name)
+    for name in past:  # a view has its plan, and not the names in it
+        spark.catalog.dropTempView(name)
+    return {name: spark.table(name) for name in names}

@@ -1,0 +1,86 @@
+"""A table of the contract → what its log says of it: descriptions, comments, and NOT NULL.
+
+It is known by its name, or by its URI. Comments and descriptions are metadata that every reader of
+Delta's first protocol passes over; NOT NULL is a part of the schema, and whoever writes insists on
+it: Spark's writer by the schema, this process before a batch is written, old tables too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+from deltalake import DeltaTable
+
+from aclkit.errors import DataError
+from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.schemas import TABLES, Table
+
+
+def stored_schema(table: str) -> pa.Schema:
+    """Return the columns of a table of the contract as the log of a new one keeps them."""
+    of = TABLES[table]
+    return pa.schema([
+        field.with_metadata({"comment": meaning}).with_nullable(name not in of.required)
+        for field, (name, _, meaning) in zip(arrow_schema(table), of.columns, strict=True)
+    ])  # fmt: skip
+
+
+def columns_of_new(table: str, columns: pa.Schema) -> pa.Schema:
+    """Return the columns of a table that is made now: those of the contract, else those given."""
+    known = _contract_of(table)
+    return columns if known is None else stored_schema(known.name)
+
+
+def description_of(table: str) -> str | None:
+    """Return what a row of a table is; None where it is none of the contract."""
+    known = _contract_of(table)
+    return None if known is None else known.description
+
+
+def without_nulls(table: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Let rows pass that are to be written.
+
+    Raises:
+        DataError: a column that is never null holds one.
+    """
+    known = _contract_of(table)
+    for batch in batches:
+        for name in known.required.intersection(batch.schema.names) if known else ():
+            if nulls := batch.column(name).null_count:
+                raise DataError(f"Expected no null in {name} of {table}, found {nulls} of them")
+        yield batch
+
+
+def metadata_with_comments(table: DeltaTable, name: str) -> dict[str, Any] | None:
+    """Return the action that describes a table of an older aclkit; None where it is described.
+
+    What may be null stays so: nobody has looked whether its files hold one.
+    """
+    known, said = TABLES[name], table.metadata()
+    schema = json.loads(table.schema().to_json())
+    meanings = {column: meaning for column, _, meaning in known.columns}
+    columns = [
+        {**column, "metadata": {"comment": meanings[column["name"]], **column["metadata"]}}
+        if column["name"] in meanings
+        else column
+        for column in schema["fields"]
+    ]
+    if said.description is not None and columns == schema["fields"]:
+        return None
+    return {
+        "id": str(said.id),
+        "name": said.name,
+        "description": said.description or known.description,
+        "format": {"provider": "parquet", "options": {}},
+        "schemaString": json.dumps({**schema, "fields": columns}),
+        "partitionColumns": said.partition_columns,
+        "createdTime": said.created_time,
+        "configuration": said.configuration,
+    }
+
+
+def _contract_of(table: str) -> Table | None:
+    return TABLES.get(table.rpartition("/")[2])
