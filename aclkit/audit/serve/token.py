@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class TokenFile:
-    """The token of a file. While the file holds none, there is one that nobody knows."""
+    """The token of a file. While the file holds none, there is one that no user knows."""
 
     def __init__(self, path: str, clock: Callable[[], float] = time.monotonic) -> None:
         """Read the file.
@@ -50,7 +50,9 @@ class TokenFile:
             _log.warning("The token has changed. All sessions have ended.")
         except UsageError as error:
             self._token = secrets.token_urlsafe(32)
-            _log.warning("warning: nobody can sign in. %s", error)
+            _log.warning(
+                "warning: The token file holds no valid token, so all are refused. %s", error
+            )
 
 
 def read_token(path: str) -> str:

@@ -122,8 +122,8 @@ def _endpoint(url: str) -> str:
         raise UsageError(f"{_ENDPOINT}: expected an http or https URL")
     if "@" in parts.netloc:
         raise UsageError(
-            f"{_ENDPOINT}: the address holds a user or a password. Pass clientId and clientSecret "
-            "in sasl.jaas.config."
+            f"{_ENDPOINT}: the address holds a user or a password; pass clientId and clientSecret "
+            "in sasl.jaas.config"
         )
     if parts.scheme == "http":
         _LOGGER.warning(
