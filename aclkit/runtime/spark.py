@@ -135,6 +135,14 @@ def _advice(scheme: str) -> str:
     )
 
 
+def session_beside(session: SparkSession) -> SparkSession:
+    """Return a session with the same settings, SQL's aside, and no views, functions or variables.
+
+    A session's user may have changed its settings since it was made.
+    """
+    return _with_conf(session.newSession(), {**session.conf.getAll, **_SQL})
+
+
 def spark_log() -> Path | None:
     """Return the JVM's log for a message, and keep it, which else goes with the process.
 

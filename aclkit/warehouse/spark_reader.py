@@ -1,7 +1,7 @@
 """Tables at given versions → what Spark answers a run about them, in a session of its own.
 
 The other half of ``reader``: for tables that are too large for this process. The statements are
-the same, DuckDB's SQL, written anew for Spark (``spark_tables``). The session is new, so it has
+the same, DuckDB's SQL, written anew for Spark (``spark_sql``). The session is new, so it has
 cached nothing of what the run has written; values are bound, and no name is put into a statement.
 """
 
@@ -20,7 +20,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from aclkit.runtime.arrow import record_batch
 from aclkit.runtime.frame import Steps
 from aclkit.runtime.spark import session_beside
-from aclkit.warehouse.spark_tables import spark_sql
+from aclkit.warehouse.spark_sql import spark_sql
 from aclkit.warehouse.store import Store
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class SparkReader:
 
     def frame(self, sql: str, *values: object) -> DataFrame:
         """Return the result of a SELECT, still to be computed."""
-        return self.spark.sql(spark_sql(sql)[0], args=list(values) or None)
+        return self.spark.sql(spark_sql(sql), args=list(values) or None)
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a SELECT, few; each ``?`` in it stands for a value."""
