@@ -1,6 +1,6 @@
 """What Spark code of others imports: published tables, decisions on its own requests, a raw log.
 
-All three work in a classic session and through Spark Connect; of either, the workers import aclkit.
+All three use only what a client of Spark Connect has too. The workers import aclkit.
 """
 
 from aclkit.spark.deciding import decide

@@ -75,6 +75,8 @@ def test_trino_is_told_that_it_never_ran_this(warehouse):
     assert f"table_name => 'host', table_location => '{place}');" in text
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_spark_has_every_view_with_the_rows_that_sql_shows(warehouse, spark):
     spark.sql("CREATE DATABASE exported")
     spark.sql("USE exported")

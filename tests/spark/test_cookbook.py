@@ -27,6 +27,8 @@ def views(demo_warehouse, spark):
     return tables(spark, str(demo_warehouse), NAMED)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_every_query_finds_the_same_in_both_engines(demo_warehouse, views, spark):
     asked = [*queries()]
     assert len(asked) >= 12

@@ -64,6 +64,7 @@ def without_times(frame):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_every_table_and_view_of_the_reference_is_that_of_sql(nights, spark):
     frames = spark_tables(spark, str(nights))
     assert {*frames} == {*TABLES, *VIEWS}
