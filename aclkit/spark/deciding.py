@@ -27,13 +27,11 @@ from aclkit.model.semantics import AskedReading, BrokerSettings, Semantics, read
 from aclkit.questions.preview.read import read_moment
 from aclkit.rules.decide.many import ASKED, RULED, ManyRequests
 from aclkit.runtime.arrow import rows_of
+from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of
 
 log = logging.getLogger(__name__)
 
 _OURS: Final = "aclkit_ruling"
-
-ACL: Final = tuple(Acl.__slots__)
-"""The columns of a frame of ACLs, as in ``acl_current``."""
 
 
 def decide(
@@ -111,11 +109,11 @@ def _of_warehouse(
 
 
 def _of_frame(acls: DataFrame) -> _Held:
-    _require_texts(acls, ACL)
-    rows = acls.select(*ACL).toArrow()
-    if nulls := [name for name in ACL if rows[name].null_count]:
+    _require_texts(acls, ACL_COLUMNS)
+    rows = acls.select(*ACL_COLUMNS).toArrow()
+    if nulls := [name for name in ACL_COLUMNS if rows[name].null_count]:
         raise UsageError(f"Expected ACLs without null, found one in {', '.join(nulls)}")
-    known = [Acl(**dict(zip(ACL, row, strict=True))) for row in rows_of(rows.columns)]
+    known = [acl_of(row) for row in rows_of(rows.columns)]
     has_glob = any(acl.pattern_type == "GLOB" for acl in known)
     return known, BrokerSettings(), AskedReading().taken(has_glob=has_glob)
 

@@ -60,7 +60,9 @@ def test_no_reader_waits_for_a_pipe_into_which_nobody_writes(tmp_path, read):
 def test_no_reader_reads_a_device_without_an_end(tmp_path, read):
     path = tmp_path / "zero.csv"
     path.symlink_to("/dev/zero")
-    with pytest.raises(UsageError, match=r"zero\.csv: expected a file of at most"):
+    with pytest.raises(
+        UsageError, match=r"zero\.csv: (expected a file of at most|a symbolic link)"
+    ):
         read(str(path))
 
 

@@ -210,7 +210,7 @@ def test_a_session_loads_no_jar_that_was_changed(own_jars: Path) -> None:
 
     program = "from aclkit.cli import cli; cli()"
     log = Path(__file__).parents[1] / "data" / "synthetic-4.2" / "basic"
-    command = ("--warehouse", str(own_jars / "w"), "replay", "--decide-with",
+    command = ("--warehouse", str(own_jars / "w"), "run", "--decide-with",
                "spark", "--source", f"metadata-log:{log}")  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-c", program, *command], capture_output=True, text=True, check=False

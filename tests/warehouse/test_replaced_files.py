@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, write_deltalake
 
 from aclkit.errors import DamagedError
 from aclkit.runtime.frame import local_frame
 from aclkit.warehouse import new_files
 from aclkit.warehouse.column_types import arrow_schema
-from aclkit.warehouse.commits import PROPERTIES, Commit, append_files, properties_of
+from aclkit.warehouse.commits import PROPERTIES, properties_of
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.new_files import holds_only, write_files
 from aclkit.warehouse.schemas import TABLES
@@ -165,9 +165,7 @@ def test_rows_of_any_type_are_written_anew_with_the_columns_of_the_contract(tmp_
     old = [field for field in arrow_schema("acl_log") if field.name not in ("min_level", "epoch")]
     said = {"fact": "record", "log_offset": 7, "log_time": datetime(2026, 1, 2, tzinfo=UTC)}
     rows = [{**dict.fromkeys(f.name for f in old), **said, "cluster_id": c} for c in "ab"]
-    append_files(
-        str(tmp_path / "acl_log"), pa.Table.from_pylist(rows, pa.schema(old)), Commit("r", "a", 1)
-    )
+    write_deltalake(str(tmp_path / "acl_log"), pa.Table.from_pylist(rows, pa.schema(old)))
     store = Store(None, str(tmp_path))
     store._clusters = {"a", "b"}
     store.add_columns("acl_log", ("epoch", "min_level"))
@@ -181,7 +179,7 @@ def test_rows_of_any_type_are_written_anew_with_the_columns_of_the_contract(tmp_
 # -- who reads them -------------------------------------------------------------------------------
 
 WIDE = pa.concat_tables(
-    [pairs("a", "b", "é\U0001f600", "x" * 5_000, "", cluster="c"), pairs("z", ruleset=None)]
+    [pairs("a", "b", "é\U0001f600", "x" * 5_000, "", cluster="c"), pairs("z", ruleset="")]
 )
 
 

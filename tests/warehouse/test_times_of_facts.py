@@ -15,9 +15,9 @@ from aclkit.model.facts import (
     UNREGISTER_BROKER,
 )
 from aclkit.warehouse.reader import read_written
-from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.shifted_times import put_times_right
 from aclkit.warehouse.store import Store
+from tests.warehouse.filled import all_filled
 
 HOURS = timedelta(hours=-5)
 
@@ -27,8 +27,7 @@ def at(second):
 
 
 def rows(table, *said):
-    names = TABLES[table].column_names
-    return [tuple(({"cluster_id": "c"} | row).get(name) for name in names) for row in said]
+    return all_filled(table, [{"cluster_id": "c"} | row for row in said])
 
 
 def fact(offset, record_type, *, kind="record", time=None, **more):

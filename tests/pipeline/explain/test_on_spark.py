@@ -54,7 +54,8 @@ def test_spark_writes_the_same_tables_as_this_process(spark, tmp_path, semantics
     found, store = by_spark(spark, tmp_path / "spark", semantics=semantics)
     assert found == here
     for table in ("explain_pair", "explain_class_pair", "ruleset", "explain_ruling"):
-        (commit,) = commits_of(store, table)
+        made, commit = commits_of(store, table)  # a table is made before Spark writes into it
+        assert made["engineInfo"].startswith("delta-rs")
         assert commit["engineInfo"].startswith("Apache-Spark/")
 
 
