@@ -11,7 +11,7 @@ from aclkit.errors import UsageError
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.rules.decide.many import ASKED
 from aclkit.spark import decide
-from aclkit.spark.deciding import ACL
+from aclkit.warehouse.codecs import ACL_COLUMNS
 from tests.factories import request
 from tests.questions.query import small_warehouse as small
 from tests.rules.decide.test_index import specified
@@ -70,8 +70,8 @@ def test_by_a_warehouse_every_ruling_is_that_of_the_pure_rule(spark, root, reque
 
 
 def test_by_a_frame_of_acls_and_settings_that_are_given(spark, root, requests):
-    rows = [tuple(getattr(acl, name) for name in ACL) for acl in small.ACLS]
-    acls = spark.createDataFrame(rows, texts(ACL))
+    rows = [tuple(getattr(acl, name) for name in ACL_COLUMNS) for acl in small.ACLS]
+    acls = spark.createDataFrame(rows, texts(ACL_COLUMNS))
     settings = BrokerSettings(super_users=frozenset({"User:new"}))
     expected = [*right(every_request(), settings=settings)]
     found = decide(requests, acls=acls, super_users=["User:new"])
