@@ -91,12 +91,14 @@ def rounds():
     return [(acls, GIVEN), (second, GIVEN), (changed(second, 2), grown)]
 
 
-@pytest.mark.parametrize("rows_read_here", [100_000_000, 1], ids=["small", "too large"])
+@pytest.mark.parametrize(
+    ("rows_read_here", "nights"), [(100_000_000, 3), (1, 2)], ids=["small", "too large"]
+)
 def test_tasks_of_spark_write_night_after_night_what_this_process_does(
-    spark, tmp_path, rounds, monkeypatch, rows_read_here
+    spark, tmp_path, rounds, monkeypatch, rows_read_here, nights
 ):
     monkeypatch.setattr(plan, "_ROWS_READ_BACK_HERE", rows_read_here)
-    for number, (acls, given) in enumerate(rounds):
+    for number, (acls, given) in enumerate(rounds[:nights]):
         here, notes, changes = decide(f"{tmp_path}/here", acls, given)
         there, more, same_changes = decide(
             f"{tmp_path}/spark", acls, given, spark=spark, decide_with="spark"
