@@ -48,9 +48,9 @@ class Writes:
             yield
 
     def _around(self, name: str, work: Callable[..., object]) -> Callable[..., None]:
-        def write(*words: object) -> None:
+        def write(*words: object, **named: object) -> None:
             self._meet(f"before {name}")
-            work(*words)
+            work(*words, **named)
             self._meet(f"after {name}")
 
         return write
