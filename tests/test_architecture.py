@@ -44,7 +44,7 @@ def tracked(*endings: str) -> list[Path]:
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     if listed.returncode:  # an unpacked archive

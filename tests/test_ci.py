@@ -49,8 +49,14 @@ def place(tmp_path):
 def run(place, command, fail):
     """Return the exit code, what was made, and what was told."""
     env = os.environ | {"MADE": str(place / "made"), "FAIL": fail, "CI": ""}
-    done = subprocess.run(command, cwd=place, env=env, capture_output=True, text=True, check=False)
-    return done.returncode, (place / "made").read_text().splitlines(), done.stdout + done.stderr
+    done = subprocess.run(
+        command, cwd=place, env=env, capture_output=True, encoding="utf-8", check=False
+    )
+    return (
+        done.returncode,
+        (place / "made").read_text(encoding="utf-8").splitlines(),
+        done.stdout + done.stderr,
+    )
 
 
 def run_ci(place, fail=""):
@@ -65,16 +71,16 @@ def test_ci_runs_every_stage_and_says_that_all_passed(place):
 
 def test_ci_runs_the_suite_in_new_york_and_make_where_its_user_is(place):
     run_ci(place)
-    assert (place / "made.zones").read_text().splitlines() == [
+    assert (place / "made.zones").read_text(encoding="utf-8").splitlines() == [
         f"{stage} in America/New_York" for stage in STAGES
     ]
-    assert "TZ" not in (place / "Makefile").read_text()
+    assert "TZ" not in (place / "Makefile").read_text(encoding="utf-8")
 
 
 def test_ci_tests_behind_the_demo_with_what_readme_exports(place):
     run_ci(place)
     demo, exported = f"none {place / 'bin'}", f"warehouse/demo {place / '.venv' / 'bin'}"
-    assert (place / "made.exported").read_text().splitlines()[-3:] == [
+    assert (place / "made.exported").read_text(encoding="utf-8").splitlines()[-3:] == [
         f"demo {demo}",
         f"test {exported}",
         f"test-docs {exported}",
@@ -111,7 +117,9 @@ def test_tests_that_failed_fail_make(place):
 def test_what_pip_says_is_in_a_file_that_is_named_when_it_fails(place, fails):
     program = place / "venv" / "bin" / "python"
     program.parent.mkdir(parents=True)
-    program.write_text('#!/bin/sh\necho "$*" >>"$MADE"\necho "noise of $2 $3"\n' + REFUSING)
+    program.write_text(
+        '#!/bin/sh\necho "$*" >>"$MADE"\necho "noise of $2 $3"\n' + REFUSING, encoding="utf-8"
+    )
     program.chmod(0o755)
     shutil.copy(program, program.with_name("aclkit"))
     command = ["make", "--no-print-directory", "VENV=venv", f"PYTHON={program}", "setup"]
@@ -119,7 +127,7 @@ def test_what_pip_says_is_in_a_file_that_is_named_when_it_fails(place, fails):
         (place / name).parent.mkdir(parents=True, exist_ok=True)
         (place / name).touch()
     code, _, told = run(place, command, fails)
-    assert "noise of pip install" in (place / "venv" / "setup.log").read_text()
+    assert "noise of pip install" in (place / "venv" / "setup.log").read_text(encoding="utf-8")
     assert code == (2 if fails else 0)
     assert ("noise of pip install" in told) == bool(fails)
     assert ("Error: pip failed; all that it said is in venv/setup.log" in told) == bool(fails)

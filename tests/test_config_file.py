@@ -71,7 +71,9 @@ def test_values_go_to_the_commands_that_have_the_option(read):
 
 def test_a_key_is_the_long_name_of_its_option(tmp_path):
     path = tmp_path / "c.toml"
-    path.write_text("verbose = true\nsource = ['records:x']\n[audit]\nfail_on = 3\n")
+    path.write_text(
+        "verbose = true\nsource = ['records:x']\n[audit]\nfail_on = 3\n", encoding="utf-8"
+    )
     result = CliRunner().invoke(cli, ["--config", str(path), "audit"])
     assert result.exit_code == 2
     assert "[audit]: fail_on: expected a text, found 3" in result.stderr
@@ -94,7 +96,7 @@ def test_no_option_takes_what_is_no_number(command, option):
 
 def test_how_storage_is_reached_is_a_table_of_its_own(tmp_path):
     path = tmp_path / "c.toml"
-    path.write_text("warehouse='s3a://b/w'\n[storage]\nregion='eu-west-1'\n")
+    path.write_text("warehouse='s3a://b/w'\n[storage]\nregion='eu-west-1'\n", encoding="utf-8")
     defaults, storage = read_config(str(path), COMMANDS)
     assert storage == {"region": "eu-west-1"}
     assert defaults["warehouse"] == "s3a://b/w"
@@ -102,7 +104,7 @@ def test_how_storage_is_reached_is_a_table_of_its_own(tmp_path):
 
 def test_a_secret_in_the_settings_ends_the_command_and_is_not_shown(tmp_path):
     path = tmp_path / "c.toml"
-    path.write_text("[storage]\nsecret_access_key = 'hunter2'\n")
+    path.write_text("[storage]\nsecret_access_key = 'hunter2'\n", encoding="utf-8")
     result = CliRunner().invoke(cli, ["--config", str(path), "who-can", "READ", "topic:t"])
     assert result.exit_code == 2
     assert "looks like a secret" in result.stderr

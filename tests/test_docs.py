@@ -179,7 +179,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [sys.executable, *words],
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
@@ -294,7 +294,9 @@ def piped(text: str, pipe: str) -> str:
     """Return what a shell's filters make of a text, without the blanks that they leave at ends."""
     if not pipe:
         return text
-    done = subprocess.run(pipe, shell=True, input=text, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        pipe, shell=True, input=text, capture_output=True, encoding="utf-8", check=True
+    )
     return re.sub(r" +$", "", done.stdout, flags=re.MULTILINE)
 
 

@@ -163,7 +163,7 @@ class Slim:
             env=self._env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=False,
         )
 
@@ -230,7 +230,7 @@ def test_what_needs_spark_says_so_and_how_to_install_it(refused, number):
 
 def test_settings_of_what_is_not_installed_leave_questions_alone(no_spark, tmp_path):
     config = tmp_path / "aclkit.toml"
-    config.write_text('source = ["metadata-log:DIR"]\n[run]\nstrict = true\n')
+    config.write_text('source = ["metadata-log:DIR"]\n[run]\nstrict = true\n', encoding="utf-8")
     ((code, _, told),) = no_spark.aclkit(
         ["--config", str(config), "who-can", "READ", "topic:payments"]
     )
@@ -294,7 +294,9 @@ def test_the_wheel_and_the_slim_list_answer_in_an_environment_of_their_own(tmp_p
     env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
     def run(*words):
-        return subprocess.run(words, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            words, cwd=ROOT, env=env, capture_output=True, encoding="utf-8", check=False
+        )
 
     def pip(python, *words):
         done = run(python, "-m", "pip", *words)

@@ -36,7 +36,11 @@ STARTERS = re.compile(
 
 
 def starters(path):
-    calls = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    calls = (
+        node
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    )
     return {
         name for name in map(ast.unparse, (call.func for call in calls)) if STARTERS.fullmatch(name)
     }
@@ -49,7 +53,7 @@ def test_programs_are_started_in_known_places_of_the_package():
 
 @pytest.mark.parametrize("place", [name for name, how in STARTS.items() if "SAFE_PATH" in how])
 def test_what_may_be_a_python_gets_the_safe_path(place):
-    tree = ast.parse((PACKAGE / place).read_text())
+    tree = ast.parse((PACKAGE / place).read_text(encoding="utf-8"))
     assert any(isinstance(node, ast.Name) and node.id == "SAFE_PATH" for node in ast.walk(tree))
 
 
@@ -92,14 +96,14 @@ def branch(tmp_path):
     folder.mkdir()
     for name in STRANGERS:
         text = f"open({str(tmp_path / 'hit')!r}, 'a').write('{name}\\n')\nraise ImportError\n"
-        (folder / f"{name}.py").write_text(text)
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
     return folder
 
 
 def test_no_process_of_ours_imports_from_the_current_folder(branch, tmp_path):
     (tmp_path / "program").mkdir()
     program = tmp_path / "program" / "work.py"
-    program.write_text(WORK)
+    program.write_text(WORK, encoding="utf-8")
     pq.write_table(pa.table({"principal": ["User:a"]}), tmp_path / "names.parquet")
     small.build(tmp_path / "warehouse")
     done = subprocess.run(
@@ -107,10 +111,10 @@ def test_no_process_of_ours_imports_from_the_current_folder(branch, tmp_path):
         cwd=branch,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
-    assert not (tmp_path / "hit").exists(), (tmp_path / "hit").read_text()
+    assert not (tmp_path / "hit").exists(), (tmp_path / "hit").read_text(encoding="utf-8")
     assert done.stdout.split() == ["1", "2", "3", "1", "rows", "n", "42"], done.stderr
 
 

@@ -75,13 +75,15 @@ def checkout(tmp_path):
         shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
     shutil.copy(__file__, tmp_path / "tests")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    (tmp_path / "aclkit.toml").write_text(SETTINGS)
+    (tmp_path / "aclkit.toml").write_text(SETTINGS, encoding="utf-8")
     (tmp_path / "warehouse" / "demo" / "_aclkit").mkdir(parents=True)
     home = tmp_path / "home"
     (home / ".aws").mkdir(parents=True)
-    (home / ".aws" / "config").write_text("[default]\nendpoint_url = http://s3.invalid\n")
-    (home / ".gitconfig").write_text("[commit]\ngpgsign = true\n")
-    (home / "aclkit.toml").write_text(SETTINGS)
+    (home / ".aws" / "config").write_text(
+        "[default]\nendpoint_url = http://s3.invalid\n", encoding="utf-8"
+    )
+    (home / ".gitconfig").write_text("[commit]\ngpgsign = true\n", encoding="utf-8")
+    (home / "aclkit.toml").write_text(SETTINGS, encoding="utf-8")
     return tmp_path
 
 
@@ -93,7 +95,7 @@ def test_hostile_surroundings_are_seen_by_no_test(checkout):
         cwd=checkout,
         env={**os.environ, **HOSTILE, "HOME": str(checkout / "home")},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -73,7 +73,7 @@ class Gate:
             env=self.env | variables,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=False,
         )
 

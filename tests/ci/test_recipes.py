@@ -195,7 +195,7 @@ def test_gitlab_gets_one_note_of_the_token_s_own_user(gate, has_note, call):
             | {"CI_API_V4_URL": f"http://127.0.0.1:{server.server_port}", "CI_PROJECT_ID": "4"}
             | {"CI_MERGE_REQUEST_IID": "5", "GITLAB_TOKEN": "secret", "GATE_COMMENT": "c.md"},
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=False,
         )
         server.shutdown()
@@ -270,7 +270,7 @@ def test_both_images_run_the_installation_script_and_end_as_nobody():
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_scripts_are_those_of_a_plain_shell(path):
-    done = subprocess.run(["sh", "-n", path], capture_output=True, text=True, check=False)
+    done = subprocess.run(["sh", "-n", path], capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert path.read_text(encoding="utf-8").startswith("#!/bin/sh\n")
 
@@ -278,7 +278,7 @@ def test_scripts_are_those_of_a_plain_shell(path):
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="shellcheck is not installed")
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
 def test_shellcheck_finds_nothing_in_scripts(path):
-    done = subprocess.run(["shellcheck", path], capture_output=True, text=True, check=False)
+    done = subprocess.run(["shellcheck", path], capture_output=True, encoding="utf-8", check=False)
     assert done.stdout == ""
 
 

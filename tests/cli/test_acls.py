@@ -191,7 +191,7 @@ def test_a_file_gives_options_to_a_group_and_to_its_commands(small, tmp_path):
 )
 def test_a_file_with_a_key_that_no_command_of_the_group_knows_is_refused(tmp_path, text, said):
     file = tmp_path / "aclkit.toml"
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     result = CliRunner().invoke(cli, ["--config", str(file), "acls", "list"])
     assert (result.exit_code, said in result.stderr) == (2, True)
 
@@ -242,7 +242,7 @@ def test_what_was_written_here_and_what_is_followed_never_mix(own, tmp_path):
     record = tmp_path / "one.jsonl"
     own.run(*ADD, "--topic", "a", cluster="mine")
     out = own.run("export", "acls", "--format", "records", cluster="mine").stdout
-    record.write_text(out)
+    record.write_text(out, encoding="utf-8")
     told = own.replay(f"records:{record}", code=3, cluster="mine")
     assert "was written with acls add" in told.stderr
     own.replay(f"records:{record}", cluster="followed")

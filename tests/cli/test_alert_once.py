@@ -137,10 +137,10 @@ def test_a_malformed_file_is_said_and_all_findings_are_alerted_again(nights, hoo
 
 def test_a_malformed_entry_is_said_too(nights, hook):
     nights.run()
-    said = json.loads(nights.state().read_text())
+    said = json.loads(nights.state().read_text(encoding="utf-8"))
     ((cluster, entry),) = said["clusters"].items()
     entry["told"] = {key: {"offset": "x"} for key in entry["told"]}
-    nights.state().write_text(json.dumps(said))
+    nights.state().write_text(json.dumps(said), encoding="utf-8")
     assert f"is malformed (cluster {cluster!r})" in nights.alert().stderr
     assert len(hook.got) == 2
 
@@ -271,7 +271,7 @@ def test_after_an_older_aclkit_changes_are_news_from_where_it_ended(nights, hook
     head = nights.warehouse.published().run.head_offset
     old = {"run_id": "r", "offset": head, "findings": [], "troubles": [], "failing": ""}
     nights.state().parent.mkdir(exist_ok=True)
-    nights.state().write_text(json.dumps({"clusters": {cluster: old}}))
+    nights.state().write_text(json.dumps({"clusters": {cluster: old}}), encoding="utf-8")
     nights.log.add()
     nights.turns(None, options=["--alert-on", "always"])
     (alert,) = (json.loads(body) for _, _, body in hook.got)

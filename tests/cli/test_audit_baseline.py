@@ -82,7 +82,7 @@ def test_what_a_written_baseline_holds_is_known_and_does_not_fail(audit, tmp_pat
 
 def test_a_baseline_that_cannot_be_written_whole_leaves_the_old_one(audit, tmp_path, monkeypatch):
     file = tmp_path / "b.json"
-    file.write_text("old")
+    file.write_text("old", encoding="utf-8")
     monkeypatch.setattr(Path, "write_text", disk_is_full)
     monkeypatch.setattr(Path, "replace", disk_is_full)
     audit("--write-baseline", str(file), code=4)
@@ -98,7 +98,7 @@ def test_what_only_the_baseline_holds_is_fixed(audit, tmp_path):
     file = tmp_path / "b.json"
     file.write_text(json.dumps({"aclkit_baseline": 1, "findings": [
         {"fingerprint": "x", "finding": "public-access", "severity": "high", "subject": "gone"}
-    ]}))  # fmt: skip
+    ]}), encoding="utf-8")  # fmt: skip
     found = listed(audit("--baseline", str(file), "--format", "json", code=1))
     assert (found["gone"]["state"], found["by ACLs"]["state"]) == ("fixed", "new")
 
@@ -108,7 +108,7 @@ def test_a_mute_holds_until_its_day_and_then_fails(audit, tmp_path, days, code, 
     file = tmp_path / "m.toml"
     until = (datetime.now(UTC) + timedelta(days=days)).date()
     text = '[[mute]]\nfinding="public-access"\nsubject="by *"\nowner="ops"\nreason="r"\nuntil='
-    file.write_text(f"{text}{until}\n")
+    file.write_text(f"{text}{until}\n", encoding="utf-8")
     result = audit("--mutes", str(file), "--fail-on", "never", "--format", "json", code=code)
     assert {row["state"] for row in listed(result).values()} == {state}
     assert ("ran out on" in result.stderr) == (code == 1)
@@ -116,7 +116,9 @@ def test_a_mute_holds_until_its_day_and_then_fails(audit, tmp_path, days, code, 
 
 def test_a_mute_about_nothing_is_said(audit, tmp_path):
     file = tmp_path / "m.toml"
-    file.write_text('[[mute]]\nfingerprint="0"\nowner="ops"\nreason="r"\nuntil=2020-01-01\n')
+    file.write_text(
+        '[[mute]]\nfingerprint="0"\nowner="ops"\nreason="r"\nuntil=2020-01-01\n', encoding="utf-8"
+    )
     result = audit("--mutes", str(file), "--fail-on", "never", code=0)
     assert "the mute of ops on 0 is about nothing now, and has run out" in result.stderr
 
@@ -148,7 +150,7 @@ def test_what_is_fixed_has_a_block_of_its_own(audit, tmp_path):
     file.write_text(json.dumps({"aclkit_baseline": 1, "findings": [
         {"fingerprint": str(number), "finding": "any-host", "severity": "low", "subject": "gone"}
         for number in range(4)
-    ]}))  # fmt: skip
+    ]}), encoding="utf-8")  # fmt: skip
     lines = audit("--baseline", str(file), code=1).stdout.splitlines()
     assert lines[0] == "1 high and 1 low findings (2 not in the baseline, 4 fixed)."
     head = lines.index("fixed (4): findings of the baseline that no longer exist")
@@ -158,6 +160,6 @@ def test_what_is_fixed_has_a_block_of_its_own(audit, tmp_path):
 
 def test_a_bad_baseline_ends_with_exit_code_2(audit, tmp_path):
     file = tmp_path / "b.json"
-    file.write_text("{}")
+    file.write_text("{}", encoding="utf-8")
     assert "expected a baseline as" in audit("--baseline", str(file), code=2).stderr
     assert "the file does not exist" in audit("--mutes", "nowhere.toml", code=2).stderr

@@ -105,14 +105,14 @@ def test_text_named_as_a_segment_is_unusable(warehouse, tmp_path):
 
 def test_log_of_another_cluster_is_unusable(warehouse, tmp_path):
     shutil.copy(KRAFT / SEGMENT, tmp_path)
-    (tmp_path / "meta.properties").write_text("version=1\ncluster.id=other\n")
+    (tmp_path / "meta.properties").write_text("version=1\ncluster.id=other\n", encoding="utf-8")
     result = warehouse.replay(f"metadata-log:{tmp_path}", code=3)
     refused(result, "'other'", "default", "--cluster other")
 
 
 def test_log_of_another_cluster_than_the_one_named_is_unusable(warehouse, tmp_path):
     shutil.copy(KRAFT / SEGMENT, tmp_path)
-    (tmp_path / "meta.properties").write_text("cluster.id=other\n")
+    (tmp_path / "meta.properties").write_text("cluster.id=other\n", encoding="utf-8")
     result = warehouse.replay(f"metadata-log:{tmp_path}", code=3, cluster="default")
     refused(result, "'other'", "'default'")
 
@@ -179,7 +179,7 @@ def test_bad_time_makes_no_sense(warehouse, time):
 )
 def test_bad_inventory_file_makes_no_sense(warehouse, tmp_path, option, content, parts):
     file = tmp_path / "inventory.csv"
-    file.write_text(content)
+    file.write_text(content, encoding="utf-8")
     refused(warehouse.run("materialize", option, file, code=2), file, *parts)
 
 
@@ -209,7 +209,7 @@ def test_materialize_of_an_unknown_cluster_makes_no_sense(warehouse):
 )
 def test_bad_config_file_makes_no_sense(warehouse, tmp_path, content, part):
     file = tmp_path / "aclkit.toml"
-    file.write_text(content)
+    file.write_text(content, encoding="utf-8")
     refused(run("--config", file, "sql", "SELECT 1", code=2), file, part)
 
 
@@ -273,9 +273,9 @@ def test_warehouse_that_another_run_holds_is_waited_for_and_given_up(warehouse):
 )
 def test_warehouse_that_is_a_file_cannot_be_used(tmp_path, command):
     file = Warehouse(tmp_path / "file")
-    file.path.write_text("not a folder")
+    file.path.write_text("not a folder", encoding="utf-8")
     refused(file.run(*command, code=4), file.path)
-    assert file.path.read_text() == "not a folder"
+    assert file.path.read_text(encoding="utf-8") == "not a folder"
 
 
 SECRET = bytes(range(160, 192))
@@ -319,12 +319,14 @@ def planted_sources(folder):
         f"headerKeys: [] payload: {payload}\n"
         for n, payload in enumerate(payloads)
     ]
-    (folder / "dump.txt").write_text(f"Dumping x.log\n{''.join(dump)}{one}\n{STORED_KEY}\n")
+    (folder / "dump.txt").write_text(
+        f"Dumping x.log\n{''.join(dump)}{one}\n{STORED_KEY}\n", encoding="utf-8"
+    )
     lines = [
         payload.replace("{", f'{{"offset":{number},', 1)
         for number, payload in enumerate(payloads, 50)
     ]
-    (folder / "records.jsonl").write_text("\n".join(lines))
+    (folder / "records.jsonl").write_text("\n".join(lines), encoding="utf-8")
     key = bytes([len(SECRET) + 1]) + SECRET
     frame = bytes.fromhex("010b00") + b"\x06alice\x01" + key * 3 + (4096).to_bytes(4) + b"\x00"
     strange = b"\x01\x7f\x00" + frame[3:]

@@ -57,7 +57,7 @@ def test_each_stage_of_an_upgrade_says_whether_ranges_decide(upgraded):
 
 
 def test_a_log_of_4_4_gives_the_acls_that_kafka_lists(upgraded):
-    lines = (UPGRADE / "acls.tsv").read_text().splitlines()
+    lines = (UPGRADE / "acls.tsv").read_text(encoding="utf-8").splitlines()
     listed = Counter(tuple(line.split("\t")) for line in lines)
     assert listed.total() == 109
     assert upgraded[0].acls("up") == listed
@@ -76,7 +76,9 @@ def test_a_text_and_json_lines_say_the_same_as_the_log(upgraded, tmp_path):
     dump = tmp_path / "dump.txt"
     dump.write_bytes(gzip.decompress((UPGRADE / "kafka-dump-log.txt.gz").read_bytes()))
     lines = tmp_path / "records.jsonl"
-    lines.write_text("".join(json.dumps(record) + "\n" for record in read_dump(dump)))
+    lines.write_text(
+        "".join(json.dumps(record) + "\n" for record in read_dump(dump)), encoding="utf-8"
+    )
     for kind, file in (("dump-log", dump), ("records", lines)):
         warehouse.replay(f"{kind}:{file}", cluster=kind)
         assert brokers(warehouse, kind) == [AT_THE_END]

@@ -24,7 +24,9 @@ def night(warehouse, *arguments, code=0):
 
 
 def automation(path, principal):
-    path.write_text(f'[[automation]]\nprincipal = "{principal}"\nname = "The operator"\n')
+    path.write_text(
+        f'[[automation]]\nprincipal = "{principal}"\nname = "The operator"\n', encoding="utf-8"
+    )
     return path
 
 
@@ -76,7 +78,7 @@ def test_changes_by_another_principal_are_a_finding_a_request(known):
 
 def test_the_report_shows_by_whom_the_acl_of_a_finding_was_added(known, tmp_path):
     known[0].run("report", "--output", tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "by User:admin from 127.0.0.1 (only candidate)" in page
     told = json.loads(known[0].run("report", "--format", "json").stdout)
     (found,) = [f for f in told["findings"] if "User:carol has DELETE, ALTER" in f["message"]
@@ -97,8 +99,10 @@ def test_a_later_night_keeps_who_it_was_and_changes_by_the_automation_are_no_fin
 
 def test_a_log_that_begins_later_leaves_earlier_changes_unknown_until_it_is_read_whole(tmp_path):
     warehouse, part = Warehouse(tmp_path / "warehouse"), tmp_path / "part.log"
-    lines = LOG.read_text().splitlines(keepends=True)
-    part.write_text("".join(line for line in lines if line >= "[2026-11-21 10:27:43"))
+    lines = LOG.read_text(encoding="utf-8").splitlines(keepends=True)
+    part.write_text(
+        "".join(line for line in lines if line >= "[2026-11-21 10:27:43"), encoding="utf-8"
+    )
     night(warehouse, "--controller-log", part)
     assert counted(warehouse) == {"missing": 16, "one": 2}
     assert "ACL added by whom is not known: no log of that time" in warehouse.run(*ASKED).stdout
@@ -108,8 +112,10 @@ def test_a_log_that_begins_later_leaves_earlier_changes_unknown_until_it_is_read
 
 def test_a_log_without_heartbeats_makes_no_candidate_certain(tmp_path):
     warehouse, silent = Warehouse(tmp_path / "warehouse"), tmp_path / "silent.log"
-    lines = LOG.read_text().splitlines(keepends=True)
-    silent.write_text("".join(line for line in lines if "BrokerHeartbeat" not in line))
+    lines = LOG.read_text(encoding="utf-8").splitlines(keepends=True)
+    silent.write_text(
+        "".join(line for line in lines if "BrokerHeartbeat" not in line), encoding="utf-8"
+    )
     page = night(
         warehouse, "--controller-log", silent,
         "--automation", automation(tmp_path / "a.toml", "User:strimzi"),
@@ -121,8 +127,8 @@ def test_a_log_without_heartbeats_makes_no_candidate_certain(tmp_path):
 
 def test_a_log_whose_times_do_not_fit_is_not_used(tmp_path):
     warehouse, shifted = Warehouse(tmp_path / "warehouse"), tmp_path / "shifted.log"
-    lines = LOG.read_text().splitlines(keepends=True)
-    shifted.write_text("".join(line for line in lines if "Acls" not in line))
+    lines = LOG.read_text(encoding="utf-8").splitlines(keepends=True)
+    shifted.write_text("".join(line for line in lines if "Acls" not in line), encoding="utf-8")
     page = night(warehouse, "--controller-log", shifted).stdout
     assert "The controllers' log was not used: of 18 changes of ACLs that it covers, 18" in page
     assert not warehouse.sql("SELECT * FROM acl_change_by")

@@ -63,7 +63,7 @@ ShellComplete(cli, {}, "aclkit", "_ACLKIT_COMPLETE").get_completions([], "")
 cli(["--help"], standalone_mode=False)
 sys.stderr.write(str(sorted({"duckdb", "pyspark", "aclkit.cli.questions"} & set(sys.modules))))
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8")
     assert done.stderr == "[]"
 
 
@@ -91,7 +91,7 @@ def test_a_shell_that_was_not_answered_in_time_hears_nothing_of_it(tmp_path):
     told = set()
     for seconds in (0.0, 0.02, 0.1, 0.2, 60.0):
         command = [sys.executable, "-c", program.format(seconds)]
-        done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, encoding="utf-8")
         assert (done.returncode, done.stderr) == (0, "")
         told.add(done.stdout)
     assert told <= {"", "\n", "plain,User:alice\n"}
@@ -116,10 +116,12 @@ def test_bash_gets_what_it_replaces(monkeypatch, said, read, replaced):
 
 def test_the_script_of_bash_completes_in_bash(tmp_path):
     script = CliRunner().invoke(cli, ["completion", "bash"]).stdout
-    (tmp_path / "aclkit").write_text(f'#!/bin/sh\nexec {sys.executable} -m aclkit "$@"\n')
+    (tmp_path / "aclkit").write_text(
+        f'#!/bin/sh\nexec {sys.executable} -m aclkit "$@"\n', encoding="utf-8"
+    )
     (tmp_path / "aclkit").chmod(0o755)
     line = f"{tmp_path}/aclkit audit --explain esc"
     asked = f"{script}\nCOMP_LINE='{line}' COMP_POINT={len(line)}\n"
     asked += f'_aclkit_completion {tmp_path}/aclkit; echo "${{COMPREPLY[@]}}"'
-    done = subprocess.run(["bash", "--norc", "-c", asked], capture_output=True, text=True)
+    done = subprocess.run(["bash", "--norc", "-c", asked], capture_output=True, encoding="utf-8")
     assert (done.stdout, done.stderr) == ("escalation\n", "")

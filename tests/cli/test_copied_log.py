@@ -30,7 +30,9 @@ class Log:
         self.folder = folder
         self.place = folder / "data" / "__cluster_metadata-0"
         self.place.mkdir(parents=True)
-        (folder / "data" / "meta.properties").write_text("version=1\ncluster.id=a-cluster\n")
+        (folder / "data" / "meta.properties").write_text(
+            "version=1\ncluster.id=a-cluster\n", encoding="utf-8"
+        )
         self.bytes = (KRAFT / SEGMENT).read_bytes()
         self.grow(60_000)
 

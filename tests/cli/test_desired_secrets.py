@@ -74,7 +74,7 @@ def test_a_preview_hides_them(work, form, base):
     told = run(*words, "--watch", "watch.toml", "--assertions", "rules.toml",
                "--summary-env", "s.env", code=1)  # fmt: skip
     assert leaks(told.output) == []
-    assert leaks((work / "s.env").read_text()) == []
+    assert leaks((work / "s.env").read_text(encoding="utf-8")) == []
     assert "(sensitive: kafka_acl.new)" in told.stdout.replace("\\_", "_")
 
 
@@ -136,7 +136,7 @@ def test_a_hostile_name_does_nothing(work, form, name):
     words = ("preview", "apply", "h.json", "--base", "now.txt", *KNOWN, "--format", form)
     told = run(*words, "--fail-on", "any", "--summary-env", "s.env", code=1).output
     assert not {"\x1b", "\x07", "\u202e"} & set(told)
-    assert len((work / "s.env").read_text().splitlines()) == 7
+    assert len((work / "s.env").read_text(encoding="utf-8").splitlines()) == 7
     if form == "sarif":
         json.loads(told)
         return

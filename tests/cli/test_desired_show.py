@@ -280,7 +280,7 @@ finally:
 def test_no_engine_is_loaded(name):
     words = [sys.executable, "-c", STARTED, "desired", "show", str(DESIRED / name)]
     begin = time.monotonic()
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=120, check=True)
     sys.stdout.write(f"desired show {name}: {time.monotonic() - begin:.2f} s, cold start\n")
     assert done.stdout.splitlines()[-1].split() == ["LOADED"]
 
@@ -289,7 +289,7 @@ def test_no_java_is_started(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "aclkit", "desired", "show", str(DESIRED / "terraform")],
         env={"PATH": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])},
-        capture_output=True, text=True, timeout=120, check=False,
+        capture_output=True, encoding="utf-8", timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 3
     assert "terraform show -json" in done.stderr

@@ -59,7 +59,7 @@ def measured(files, *words, code=0):
     """Run a command in a process of its own; print and return its seconds of CPU and MiB."""
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, *words],
-        capture_output=True, text=True, cwd=files, timeout=800, check=False,
+        capture_output=True, encoding="utf-8", cwd=files, timeout=800, check=False,
     )  # fmt: skip
     assert done.returncode == code, done.stderr[-2_000:]
     seconds, peak = done.stderr.splitlines()[-1].split()

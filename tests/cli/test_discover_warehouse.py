@@ -74,9 +74,9 @@ def run(tmp_path, monkeypatch):
     """Return what a command comes to in a folder with a warehouse; none is named."""
     small.build(tmp_path / "warehouse")
     policy = '[[never]]\nname = "x"\nresources = ["topic:x"]\n'
-    (tmp_path / "policies.toml").write_text(policy)
-    (tmp_path / "plan.json").write_text('{"type": "ACCESS_CONTROL_ENTRY_RECORD"}')
-    (tmp_path / "evidence.json").write_text("{}")
+    (tmp_path / "policies.toml").write_text(policy, encoding="utf-8")
+    (tmp_path / "plan.json").write_text('{"type": "ACCESS_CONTROL_ENTRY_RECORD"}', encoding="utf-8")
+    (tmp_path / "evidence.json").write_text("{}", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return lambda *words, **env: CliRunner().invoke(cli, words, env=CLEAN | env)
 
@@ -132,7 +132,7 @@ def test_the_environment_of_a_build_finds_nothing(run, env):
 
 
 def test_a_warehouse_that_is_named_is_asked(run, tmp_path):
-    (tmp_path / "aclkit.toml").write_text("not TOML")
+    (tmp_path / "aclkit.toml").write_text("not TOML", encoding="utf-8")
     result = run("--warehouse", "warehouse", "sql", "SELECT 1")
     assert (result.exit_code, result.stderr) == (0, "")
 
@@ -140,7 +140,7 @@ def test_a_warehouse_that_is_named_is_asked(run, tmp_path):
 def test_a_file_that_is_found_says_where_and_not_what_fails(run, tmp_path):
     small.build(tmp_path / "other")
     said = 'warehouse = "other"\nfail_on = "never"\nformat = "json"\n'
-    (tmp_path / "aclkit.toml").write_text(said)
+    (tmp_path / "aclkit.toml").write_text(said, encoding="utf-8")
     result = run("sql", "SELECT 1 AS one")
     assert "Using other (from aclkit.toml).\n" in result.stderr
     assert result.stdout == "one\n  1\n"
@@ -149,14 +149,16 @@ def test_a_file_that_is_found_says_where_and_not_what_fails(run, tmp_path):
 def test_a_file_that_is_found_says_how_its_storage_is_reached_and_to_nobody_after(run, tmp_path):
     small.build(tmp_path / "other")
     said = 'warehouse = "other"\n[storage]\nendpoint = "https://far.example"\n'
-    (tmp_path / "aclkit.toml").write_text(said)
+    (tmp_path / "aclkit.toml").write_text(said, encoding="utf-8")
     result = run("sql", "SELECT 1 AS one", AWS_ENDPOINT_URL=None)
     assert "Using other at https://far.example (from aclkit.toml).\n" in result.stderr
     assert "AWS_ENDPOINT_URL" not in os.environ
 
 
 def test_a_secret_in_a_file_that_is_found_is_refused(run, tmp_path):
-    (tmp_path / "aclkit.toml").write_text('warehouse = "w"\n[storage]\nsecret = "hunter2"\n')
+    (tmp_path / "aclkit.toml").write_text(
+        'warehouse = "w"\n[storage]\nsecret = "hunter2"\n', encoding="utf-8"
+    )
     result = run("sql", "SELECT 1")
     assert result.exit_code == 2
     assert "./aclkit.toml: [storage]: secret looks like a secret" in result.stderr
@@ -165,13 +167,13 @@ def test_a_secret_in_a_file_that_is_found_is_refused(run, tmp_path):
 
 @pytest.mark.parametrize("text", ["warehouse", "warehouse = 5", "cluster = ['a']"])
 def test_a_file_that_makes_no_sense_is_named(run, tmp_path, text):
-    (tmp_path / "aclkit.toml").write_text(text)
+    (tmp_path / "aclkit.toml").write_text(text, encoding="utf-8")
     result = run("sql", "SELECT 1")
     assert (result.exit_code, "aclkit.toml: " in result.stderr) == (2, True)
 
 
 def test_settings_that_were_named_are_all_there_is(run, tmp_path):
-    (tmp_path / "mine.toml").write_text("")
+    (tmp_path / "mine.toml").write_text("", encoding="utf-8")
     assert "No warehouse given." in run("sql", "SELECT 1", "--config", "mine.toml").stderr
 
 
@@ -179,7 +181,7 @@ def test_the_error_names_what_is_near(run, tmp_path, monkeypatch):
     wrong = "Error: No warehouse given."
     meant = f"{wrong} Did you mean: cli verify"
     assert f"{meant} --warehouse warehouse\n" in run("verify").stderr
-    (tmp_path / "aclkit.toml").write_text("")
+    (tmp_path / "aclkit.toml").write_text("", encoding="utf-8")
     assert f"{meant} --config aclkit.toml\n" in run("verify").stderr
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")

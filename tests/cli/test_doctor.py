@@ -70,7 +70,7 @@ def test_a_check_that_never_answers_is_left_behind():
 @pytest.mark.parametrize(("script", "seen"), [("17.0.15", "Java 17 at "), ("25", "Java 25 at ")])
 def test_java_is_asked_for_its_release(tmp_path, script, seen):
     java = tmp_path / "java"
-    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{script}\"' >&2\n")
+    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{script}\"' >&2\n", encoding="utf-8")
     java.chmod(0o755)
     assert doctor.see_java(CheckContext(env={"PATH": str(tmp_path)})) == CheckResult(
         f"{seen}{java}"
@@ -104,8 +104,10 @@ def test_a_heap_is_as_large_as_spark_reads_it(text, mebibytes):
 
 @pytest.mark.parametrize(("group", "limit"), [("1048576", 1 << 20), ("max", 2 << 20)])
 def test_memory_is_that_of_the_container_where_that_is_less(tmp_path, group, limit):
-    (tmp_path / "meminfo").write_text("MemTotal:        2048 kB\nMemFree:  1 kB\n")
-    (tmp_path / "max").write_text(group)
+    (tmp_path / "meminfo").write_text(
+        "MemTotal:        2048 kB\nMemFree:  1 kB\n", encoding="utf-8"
+    )
+    (tmp_path / "max").write_text(group, encoding="utf-8")
     assert memory.memory_limit(tmp_path / "meminfo", tmp_path / "max") == limit
     assert memory.memory_limit(tmp_path / "no", tmp_path / "none") is None
 
@@ -113,7 +115,7 @@ def test_memory_is_that_of_the_container_where_that_is_less(tmp_path, group, lim
 def test_jars_may_be_missing_but_not_others(tmp_path):
     around = CheckContext(env={"ACLKIT_JARS": str(tmp_path)})
     assert doctor.see_jars(around).state == "warning"
-    (tmp_path / next(iter(DELTA.digests))).write_text("no jar")
+    (tmp_path / next(iter(DELTA.digests))).write_text("no jar", encoding="utf-8")
     with pytest.raises(SurroundingsError, match="is not the expected jar"):
         doctor.see_jars(around)
 
@@ -154,7 +156,7 @@ def test_a_warehouse_tells_its_clusters_and_its_newest_run(tmp_path):
 
 
 def test_a_source_is_opened(tmp_path):
-    (tmp_path / "x.jsonl").write_text("{}\n")
+    (tmp_path / "x.jsonl").write_text("{}\n", encoding="utf-8")
     seen = doctor.see_source(CheckContext(sources=[f"records:{tmp_path / 'x.jsonl'}"]))
     assert seen.found.endswith("x.jsonl: 1 files, 3 bytes")
     with pytest.raises(UsageError):
@@ -223,7 +225,9 @@ def test_the_highest_exit_code_wins(command):
 
 
 def test_the_source_of_the_nightly_run_is_looked_at(command, tmp_path):
-    (tmp_path / "night.toml").write_text('warehouse = "w"\n[run]\nsource = ["records:x"]\n')
+    (tmp_path / "night.toml").write_text(
+        'warehouse = "w"\n[run]\nsource = ["records:x"]\n', encoding="utf-8"
+    )
 
     def tell(around):
         return CheckResult(f"{around.warehouse} {list(around.sources)}")
@@ -234,7 +238,9 @@ def test_the_source_of_the_nightly_run_is_looked_at(command, tmp_path):
 
 def test_a_found_file_says_where_and_not_whom_to_ask(command, tmp_path):
     """It could name a broker of its writer's, and a client's file with passwords of ours."""
-    (tmp_path / "aclkit.toml").write_text('warehouse = "w"\nsource = ["live:evil:1"]\n')
+    (tmp_path / "aclkit.toml").write_text(
+        'warehouse = "w"\nsource = ["live:evil:1"]\n', encoding="utf-8"
+    )
     _, rows = command(
         looks=[lambda around: CheckResult(f"{around.warehouse} {list(around.sources)}")]
     )

@@ -43,6 +43,6 @@ def test_what_was_retired_is_named_and_ends_no_command(root, tmp_path, monkeypat
     words, variables, text = RETIRED[how]
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    (tmp_path / "a.toml").write_text(text)
+    (tmp_path / "a.toml").write_text(text, encoding="utf-8")
     result = run("--config", tmp_path / "a.toml", "--warehouse", root, *words, "sql", "SELECT 1")
     assert "is ignored. It was removed" in result.stderr

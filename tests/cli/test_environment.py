@@ -34,7 +34,9 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts and bec
 @contextmanager
 def mounted(folder, *options):
     """Mount something, or skip where the machine does not let even root do so."""
-    told = subprocess.run(["mount", *options, folder], capture_output=True, text=True, check=False)
+    told = subprocess.run(
+        ["mount", *options, folder], capture_output=True, encoding="utf-8", check=False
+    )
     if told.returncode:
         pytest.skip(f"cannot mount: {told.stderr.strip()}")
     try:
@@ -155,7 +157,8 @@ def test_a_warehouse_of_another_user(started):
         done = subprocess.run(
             [sys.executable, "-c", AS_NOBODY, "--warehouse", str(warehouse.path), *REPLAY],
             env={**os.environ, "TMPDIR": str(scratch)},
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=500, check=False,
+            stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=500,
+            check=False,
         )  # fmt: skip
         assert done.returncode == 4, done.stderr
         told = f"Cannot write the warehouse {warehouse.path}: {DENIED}. {UNCHANGED}"
@@ -185,7 +188,9 @@ for path, on in (({path!r}, 0), ({path + "2"!r}, NEW)):
     except SurroundingsError as error:
         print(error)
 """
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, encoding="utf-8"
+        )
         assert done.stdout.splitlines() == [
             f"Cannot write {path}: {DENIED}. {UNCHANGED}",
             f"Cannot write {path}2: {DENIED}. {UNCHANGED}",

@@ -79,9 +79,9 @@ def test_what_is_left_out_ends_with_1_but_where_it_is_meant_to_be(warehouse, tmp
     path = tmp_path / "file"
     words = ("export", "acls", "--format", form, "--output", path)
     warehouse.run(*words, code=1)
-    written = path.read_text()
+    written = path.read_text(encoding="utf-8")
     assert "left out" in warehouse.run(*words, "--skip-unsupported").stderr
-    assert path.read_text() == written
+    assert path.read_text(encoding="utf-8") == written
 
 
 @pytest.mark.parametrize("form", ["kafka-acls", "kafka-bulk", "strimzi", "terraform"])
@@ -101,7 +101,7 @@ def test_records_say_every_acl_and_when_it_was_added(warehouse):
 
 def test_a_file_is_written_whole_or_not_at_all(warehouse, tmp_path):
     path = tmp_path / "acls.csv"
-    path.write_text("before")
+    path.write_text("before", encoding="utf-8")
     warehouse.run("export", "acls", "--format", "csv", "--output", path)
     assert path.read_bytes().endswith(b",1\r\n")
     assert list(tmp_path.iterdir()) == [path]

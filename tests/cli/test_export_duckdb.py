@@ -11,12 +11,13 @@ from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.schemas import TABLES
 from tests.cli.running import Warehouse
+from tests.on_disk import on_disk
 from tests.questions.query import small_warehouse as small
 
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory) -> Warehouse:
-    path = tmp_path_factory.mktemp("duckdb") / "ware'house; é"
+    path = tmp_path_factory.mktemp("duckdb") / on_disk("ware'house; é")
     small.build(path)
     return Warehouse(path)
 
@@ -78,10 +79,10 @@ def test_every_column_says_what_it_means(warehouse, tmp_path):
 
 def test_a_file_that_is_there_goes_only_by_force(warehouse, tmp_path):
     path = tmp_path / "acls.duckdb"
-    path.write_text("before")
+    path.write_text("before", encoding="utf-8")
     told = warehouse.run("export", "duckdb", "-o", path, code=2).stderr
     assert "exists. Pass another file, or --force to replace it." in told
-    assert path.read_text() == "before"
+    assert path.read_text(encoding="utf-8") == "before"
     warehouse.run("export", "duckdb", "-o", path, "--force")
     assert about(path)["clusters"] == small.CLUSTER
     assert "it is not a file" in warehouse.run("export", "duckdb", "-o", tmp_path, code=2).stderr

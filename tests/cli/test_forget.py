@@ -146,12 +146,12 @@ def test_wrong_listing_is_taken_back(tmp_path):
         "patternType=LITERAL)`:\n\t(principal=User:a, host=*, operation=READ, "
         "permissionType=ALLOW)\n\n"
     )
-    listing.write_text(acl.format("t") + acl.format("u"))
+    listing.write_text(acl.format("t") + acl.format("u"), encoding="utf-8")
     warehouse = Warehouse(tmp_path / "warehouse")
     warehouse.replay(f"acls-list:{listing}")
     before = {name: warehouse.table(name) for name in REPLAYED if name != "log_range"}
     wrong = tmp_path / "wrong.txt"
-    wrong.write_text(acl.format("other"))
+    wrong.write_text(acl.format("other"), encoding="utf-8")
     warehouse.replay(f"acls-list:{wrong}")
     assert set(warehouse.acls()) != {row[2:9] for row in before["acl_history"]}
     warehouse.run("replay", "--forget", str(wrong))

@@ -72,7 +72,7 @@ def test_no_super_users_are_written_down_and_nobody_is_asked(init, tmp_path, wor
 
 
 def test_a_brokers_file_that_cannot_be_used_is_said(init, tmp_path):
-    (tmp_path / "s").write_text("super.users=User:a\n")
+    (tmp_path / "s").write_text("super.users=User:a\n", encoding="utf-8")
     told = init(*LIVE, "--server-properties", "s")
     assert "note: aclkit cannot use the broker's file from here: s: the broker has no" in told
     assert "Super users are unknown" not in told
@@ -95,9 +95,9 @@ def test_a_file_that_is_there_stays_without_force(init, tmp_path, is_link):
     if is_link:
         file.symlink_to("nowhere")
     else:
-        file.write_text("mine")
+        file.write_text("mine", encoding="utf-8")
     assert "aclkit.toml exists" in init(*LIVE, code=2)
-    assert file.is_symlink() if is_link else file.read_text() == "mine"
+    assert file.is_symlink() if is_link else file.read_text(encoding="utf-8") == "mine"
 
 
 def test_what_it_writes_every_command_takes(init, tmp_path):

@@ -57,7 +57,7 @@ def kill_at(fail_point, warehouse, command):
         ],
         env={**os.environ, "ACLKIT_FAIL_POINT": fail_point},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=600,
         check=False,
     )

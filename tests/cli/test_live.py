@@ -226,7 +226,7 @@ def test_misspelt_acls_of_a_listing_are_rejects_and_said(warehouse, tmp_path):
     assert reject["reason"] == "unknown permission type 'ALLOV'"
     warehouse.replay(source, more=(*more, "--strict"), code=3)
     # The next listing is the whole state, whatever it is called.
-    text = (tmp_path / "acls.txt").read_text().replace("ALLOV", "ALLOW")
-    (tmp_path / "next.txt").write_text(text)
+    text = (tmp_path / "acls.txt").read_text(encoding="utf-8").replace("ALLOV", "ALLOW")
+    (tmp_path / "next.txt").write_text(text, encoding="utf-8")
     warehouse.replay(f"acls-list:{tmp_path}/next.txt")
     assert warehouse.table("acl_reject") == []

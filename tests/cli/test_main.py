@@ -62,5 +62,5 @@ def test_an_error_does_nothing_to_a_terminal(root):
 
 def test_python_runs_it_as_a_module_and_says_its_version():
     command = [sys.executable, "-m", "aclkit", "-V"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout == f"aclkit, version {aclkit.__version__}\n"

@@ -27,7 +27,7 @@ def command(*arguments, umask):
     done = subprocess.run(
         [sys.executable, "-c", "from aclkit.cli import cli; cli()", *map(str, arguments)],
         env={**os.environ}, umask=umask,
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
 
@@ -101,7 +101,7 @@ def test_exports_are_0640_unless_something_else_is_asked_for(demo_warehouse, tmp
     run("--warehouse", demo_warehouse, *export, tmp_path / "a")
     run("--warehouse", demo_warehouse, "--file-mode", "0600", *export, tmp_path / "b")
     assert [oct((tmp_path / name).stat().st_mode & 0o7777) for name in "ab"] == ["0o640", "0o600"]
-    (tmp_path / "c.toml").write_text('file_mode = "0604"\n')
+    (tmp_path / "c.toml").write_text('file_mode = "0604"\n', encoding="utf-8")
     run("--warehouse", demo_warehouse, "--config", tmp_path / "c.toml", *export, tmp_path / "c")
     monkeypatch.setenv("ACLKIT_FILE_MODE", "0644")
     run("--warehouse", demo_warehouse, *export, tmp_path / "d", "--config", tmp_path / "c.toml")

@@ -115,7 +115,7 @@ def test_what_a_file_wants_to_keep_stays(warehouse, tmp_path):
 )
 def test_an_invalid_file_is_refused_with_the_table_that_is_wrong(warehouse, tmp_path, text, told):
     file = tmp_path / "keep.toml"
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     _, err = narrow(warehouse, "--keep", file, code=2)
     assert told in err
 
@@ -139,7 +139,9 @@ def test_more_brokers_than_logs_narrow_nothing(warehouse):
 def test_a_second_copy_of_a_log_is_not_a_second_broker(warehouse, tmp_path):
     made = warehouse.copy(tmp_path / "warehouse")
     copy = tmp_path / "export.log"
-    copy.write_text("".join(LOG.read_text().splitlines(keepends=True)[5:]))
+    copy.write_text(
+        "".join(LOG.read_text(encoding="utf-8").splitlines(keepends=True)[5:]), encoding="utf-8"
+    )
     made.run("usage", "--authorizer-log", copy)
     (row,) = made.sql("SELECT count(*) AS n FROM log_file")
     assert row["n"] == "2"
@@ -175,8 +177,8 @@ def test_a_log_at_info_narrows_nothing(warehouse, tmp_path):
     made.replay(f"metadata-log:{SECURE / '__cluster_metadata-0'}")
     made.run("materialize", "--super-users", "User:ANONYMOUS;User:admin", "--dense", "never")
     info = tmp_path / "info.log"
-    lines = LOG.read_text().splitlines(keepends=True)
-    info.write_text("".join(line for line in lines if " INFO " in line))
+    lines = LOG.read_text(encoding="utf-8").splitlines(keepends=True)
+    info.write_text("".join(line for line in lines if " INFO " in line), encoding="utf-8")
     made.run("usage", "--authorizer-log", info)
     out, _ = narrow(made, *WINDOW, code=3)
     assert "the log was probably at INFO" in out
@@ -195,7 +197,7 @@ def test_the_script_adds_before_it_removes_and_gives_reasons(warehouse):
 def test_other_forms_hold_the_whole_new_set(warehouse, tmp_path, form):
     out, _ = narrow(warehouse, *WINDOW, "User:svc-risk", "--format", form)
     file = tmp_path / ("new.yaml" if form == "strimzi" else "new.tf")
-    file.write_text(out)
+    file.write_text(out, encoding="utf-8")
     settings = BrokerSettings(super_users=frozenset(), allow_everyone=False)
     before = State(acls={}, settings=settings)
     read = read_planned([str(file)], Asked(), before, "all")

@@ -36,7 +36,7 @@ def call(tmp_path):
             [sys.executable, "-c", PROGRAM, "--warehouse", str(tmp_path / "w"), *words],
             env=kept | nowhere,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=False,
         )
         assert done.returncode == code, done.stderr
@@ -49,7 +49,7 @@ def test_a_first_night_and_one_with_a_new_acl(call, tmp_path):
     source = ("--source", f"metadata-log:{SAMPLE}", "--fail-on", "never")
     assert "No access changed." in call("run", *source)
     more = tmp_path / "more.jsonl"
-    more.write_text(add(1020, "User:newcomer", "payments.v1.events") + "\n")
+    more.write_text(add(1020, "User:newcomer", "payments.v1.events") + "\n", encoding="utf-8")
     told = call("run", *source, "--source", f"records:{more}")
     assert "User:newcomer" in told
     assert "Nothing new since the previous run" in call(

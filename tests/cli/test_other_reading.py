@@ -116,7 +116,7 @@ def test_a_preview_of_a_topic_says_whom_the_other_reading_lets_do_more(roots, tm
 
 def test_a_preview_warns_of_the_first_glob_and_reads_both_sides_alike(kafka, kip, tmp_path):
     wanted = tmp_path / "wanted.txt"
-    wanted.write_text("\n".join(render_list([SERVICES, PLAIN, GLOB])))
+    wanted.write_text("\n".join(render_list([SERVICES, PLAIN, GLOB])), encoding="utf-8")
     first = (
         "warning: the second state brings the first GLOB ACL: ALLOW READ on topic pay? (glob) for "
         "User:bob from any host. "

@@ -95,7 +95,7 @@ def test_names_with_wide_letters_align_in_80_columns():
 def test_what_goes_to_stderr_is_told_and_so_cannot_act_on_a_terminal():
     for path in (Path(__file__).parents[2] / "aclkit" / "cli").glob("*.py"):
         if path.name != "output.py":
-            text = ast.unparse(ast.parse(path.read_text()))
+            text = ast.unparse(ast.parse(path.read_text(encoding="utf-8")))
             assert not re.search(r"click\.echo\(.*err=True", text), path.name
 
 

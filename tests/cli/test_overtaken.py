@@ -23,7 +23,9 @@ def decided(tmp_path_factory):
     """A warehouse of ten ACLs, and its source."""
     folder = tmp_path_factory.mktemp("decided")
     source = folder / "records.jsonl"
-    source.write_text("".join(f"{add(at, f'User:b{at}', f't{at}')}\n" for at in range(10)))
+    source.write_text(
+        "".join(f"{add(at, f'User:b{at}', f't{at}')}\n" for at in range(10)), encoding="utf-8"
+    )
     warehouse = Warehouse(folder / "w")
     warehouse.run("run", "--source", f"records:{source}", "--fail-on", "never")
     return warehouse, f"records:{source}"
@@ -50,7 +52,7 @@ def test_so_they_do_where_its_end_is_forgotten_and_it_is_complete(warehouse):
 
 def test_so_they_do_where_it_has_the_same_offset_with_other_content(warehouse, tmp_path):
     other = tmp_path / "other.jsonl"
-    other.write_text(f"{add(9, 'User:other', 't9')}\n")
+    other.write_text(f"{add(9, 'User:other', 't9')}\n", encoding="utf-8")
     warehouse.run("replay", "--forget", "9-")
     warehouse.run("replay", "--source", f"records:{other}")
     assert f"{AGAIN}, and is known up to offset 10" in warehouse.run(*QUESTIONS[0]).stderr
@@ -58,7 +60,7 @@ def test_so_they_do_where_it_has_the_same_offset_with_other_content(warehouse, t
 
 def test_a_later_replay_without_news_does_not_hide_it(warehouse, tmp_path):
     other = tmp_path / "other.jsonl"
-    other.write_text(f"{add(9, 'User:other', 't9')}\n")
+    other.write_text(f"{add(9, 'User:other', 't9')}\n", encoding="utf-8")
     warehouse.run("replay", "--forget", "9-")
     for _ in range(2):
         warehouse.run("replay", "--source", f"records:{other}")

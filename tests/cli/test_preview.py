@@ -192,11 +192,13 @@ def test_apply_reads_records_and_listings(preview, tmp_path):
     data = {"id": "Tm1nLPTKSaCPIAJlEST_Kw", "resourceType": 2, "resourceName": "orders",
             "patternType": 3, "principal": "User:carol", "host": "*", "operation": 3,
             "permissionType": 3}  # fmt: skip
-    records.write_text(json.dumps({"type": "ACCESS_CONTROL_ENTRY_RECORD", "data": data}) + "\n")
+    records.write_text(
+        json.dumps({"type": "ACCESS_CONTROL_ENTRY_RECORD", "data": data}) + "\n", encoding="utf-8"
+    )
     found = json.loads(preview("apply", str(records), "--format", "json").stdout)
     assert {row["principal"] for row in found["gained"]} == {"User:carol"}
     listing = tmp_path / "listing.txt"
-    listing.write_text("")
+    listing.write_text("", encoding="utf-8")
     assert "it is empty" in preview("apply", str(listing), code=3).stderr
     result = preview("apply", str(listing), "--allow-empty", "--format", "json")
     found = json.loads(result.stdout)
@@ -256,7 +258,7 @@ def test_a_range_is_previewed_where_a_controller_takes_it(tmp_path, level, cidr_
 
 def test_a_change_set_that_cannot_be_read_ends_with_exit_code_3(preview, tmp_path):
     path = tmp_path / "bad.txt"
-    path.write_text("not a listing\n")
+    path.write_text("not a listing\n", encoding="utf-8")
     assert "it holds no known format of ACLs" in preview("apply", str(path), code=3).stderr
 
 
@@ -270,7 +272,7 @@ def test_a_terminal_shows_the_first_changes_and_a_pipe_all(preview, tmp_path, mo
     monkeypatch.setattr("aclkit.answer.text.MOST_LINES", 3)
     monkeypatch.setattr("aclkit.cli.output.MOST_LINES", 3)
     path = tmp_path / "nothing.txt"
-    path.write_text("")
+    path.write_text("", encoding="utf-8")
     assert "--no-limit" not in preview("apply", str(path), "--allow-empty").stdout
     monkeypatch.setattr("aclkit.cli.output.is_terminal", lambda: True)
     assert "more: --no-limit" in preview("apply", str(path), "--allow-empty").stdout
@@ -286,6 +288,6 @@ def test_a_preview_imports_no_spark(root):
         "print([name for name in ('pyspark', 'py4j', 'delta') if name in sys.modules])"
     )
     run = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True
     )
     assert run.stdout.strip() == "[]"

@@ -206,7 +206,7 @@ def test_a_summary_is_read_by_a_shell(write):
     path = write("plan.json", plan(*LOSSES["undefined-order"]))
     apply(path, "--summary-env", "it's here.env", "--fail-on", "lost", code=1)
     words = ". ./" + shlex.quote("it's here.env") + '; echo "$ACLKIT_VERDICT|$ACLKIT_REASON"'
-    done = subprocess.run(["sh", "-c", words], capture_output=True, text=True, check=True)
+    done = subprocess.run(["sh", "-c", words], capture_output=True, encoding="utf-8", check=True)
     assert done.stdout == "deny|Access is lost (--fail-on lost).\n"
 
 
@@ -218,7 +218,9 @@ def test_how_many_acls_come_and_go_is_said_after_the_verdict(acl_file, work):
 def test_a_summary_counts(acl_file, work):
     acl_file("new.txt", ANN, acl("invoices", principal="User:ann"))
     apply("new.txt", "--summary-env", "s.env")
-    values = dict(line.split("=", 1) for line in (work / "s.env").read_text().splitlines())
+    values = dict(
+        line.split("=", 1) for line in (work / "s.env").read_text(encoding="utf-8").splitlines()
+    )
     assert values["ACLKIT_VERDICT"] == "review"
     assert values["ACLKIT_ADDED_ACLS"] == "1"
     assert values["ACLKIT_REMOVED_ACLS"] == "2"
@@ -229,11 +231,11 @@ def test_a_summary_counts_what_no_known_name_gains(acl_file, work):
     acl_file("new.txt", ANN, BOB, DENY, acl("q", pattern_type="PREFIXED", principal="User:ann"))
     told = apply("new.txt", "--summary-env", "s.env").stdout
     assert "1 to gain" in told
-    assert "ACLKIT_GAINED=1\n" in (work / "s.env").read_text()
+    assert "ACLKIT_GAINED=1\n" in (work / "s.env").read_text(encoding="utf-8")
 
 
 def test_no_summary_of_an_earlier_change_is_left_by_a_failure(write, work):
-    (work / "s.env").write_text("ACLKIT_VERDICT=pass\n")
+    (work / "s.env").write_text("ACLKIT_VERDICT=pass\n", encoding="utf-8")
     apply(write("broken.json", "{"), "--summary-env", "s.env", code=3)
     assert not (work / "s.env").exists()
 
@@ -244,7 +246,7 @@ def test_a_hostile_name_in_a_reason_runs_no_command(write, acl_file, work):
     watch = WATCH.replace("topic:", "group:")
     apply("new.txt", "--watch", write("w.toml", watch), "--summary-env", "s.env", code=1)
     subprocess.run(["sh", "-c", ". ./s.env"], check=True)
-    assert "touch" in (work / "s.env").read_text()
+    assert "touch" in (work / "s.env").read_text(encoding="utf-8")
     assert not (work / "pwned").exists()
 
 

@@ -82,7 +82,7 @@ def test_records_are_replayed_from_an_empty_cluster(two_files, tmp_path):
                patternType=4, principal="User:dan", host="*", operation=3, permissionType=3),
         record("REMOVE_ACCESS_CONTROL_ENTRY_RECORD", id="eLv9uS0WQB-2oX75QlEi6Q"),
     ]  # fmt: skip
-    records.write_text("".join(lines))
+    records.write_text("".join(lines), encoding="utf-8")
     answer = found("no-less", two_files[1], records)
     assert (answer["b"]["form"], answer["b"]["acls"]) == ("records", 1)
     assert "removes an ACL that does not exist" in answer["notes"][0]
@@ -127,7 +127,7 @@ def test_settings_of_two_files_come_from_options_and_are_printed(two_files):
 
 
 def test_settings_come_from_a_file_only_where_it_is_named(two_files, tmp_path):
-    (tmp_path / "aclkit.toml").write_text('super_users = "User:dan"\n')
+    (tmp_path / "aclkit.toml").write_text('super_users = "User:dan"\n', encoding="utf-8")
     run("prove", "no-more", *two_files, code=1)
     assert run("--config", "aclkit.toml", "prove", "no-more", *two_files).exit_code == 0
 
@@ -188,7 +188,7 @@ def test_records_beside_a_warehouse_are_said_to_be_all_there_is(root, tmp_path):
     records = tmp_path / "records.jsonl"
     records.write_text(record("ACCESS_CONTROL_ENTRY_RECORD", id=ID, resourceType=2,
                               resourceName="t", patternType=3, principal="User:a", host="*",
-                              operation=3, permissionType=3))  # fmt: skip
+                              operation=3, permissionType=3), encoding="utf-8")  # fmt: skip
     shown = run("prove", "same", root, records, code=1).stdout
     note = (
         "records.jsonl: these records are replayed from an empty cluster. To see what they change "
@@ -216,7 +216,7 @@ def test_records_beside_a_warehouse_are_said_to_be_all_there_is(root, tmp_path):
     ],
 )
 def test_what_makes_no_sense_ends_with_exit_code_2(two_files, root, tmp_path, words, message):
-    (tmp_path / "policies.toml").write_text(POLICIES)
+    (tmp_path / "policies.toml").write_text(POLICIES, encoding="utf-8")
     given = [word.replace("W", str(root), 1) if word[:1] == "W" else word for word in words]
     assert message in run("prove", *given, code=2, env={"ACLKIT_WAREHOUSE": ""}).stderr
 
@@ -224,10 +224,12 @@ def test_what_makes_no_sense_ends_with_exit_code_2(two_files, root, tmp_path, wo
 def test_what_may_be_meant_in_two_ways_is_refused(root, two_files, tmp_path):
     (tmp_path / "w").symlink_to(root)
     assert found("same", "w@60", "w@60")["proven"]
-    (tmp_path / "w@60").write_text("")
+    (tmp_path / "w@60").write_text("", encoding="utf-8")
     message = run("prove", "same", "w@60", two_files[0], code=2).stderr
     assert "w@60 is there itself, and so is w, of which 60 may be meant" in message
-    (tmp_path / "x@60").write_text((tmp_path / two_files[0]).read_text())
+    (tmp_path / "x@60").write_text(
+        (tmp_path / two_files[0]).read_text(encoding="utf-8"), encoding="utf-8"
+    )
     assert found("same", "x@60", "x@60")["a"]["form"] == "listing"
 
 
@@ -243,5 +245,5 @@ def test_what_may_be_meant_in_two_ways_is_refused(root, two_files, tmp_path):
     ],
 )
 def test_a_broken_file_ends_with_exit_code_3_and_its_line(two_files, tmp_path, content, message):
-    (tmp_path / "broken").write_text(content)
+    (tmp_path / "broken").write_text(content, encoding="utf-8")
     assert message in run("prove", "same", two_files[0], "broken", code=3).stderr

@@ -210,7 +210,7 @@ def test_a_gap_is_denied_though_both_states_are_the_same(write):
 def test_a_summary_is_written(write, tmp_path):
     path = write("plan.json", removing("kafka_acl.a"))
     prove("no-more", "now.txt", path, "--summary-env", "s.env")
-    assert (tmp_path / "s.env").read_text().startswith("ACLKIT_VERDICT=review\n")
+    assert (tmp_path / "s.env").read_text(encoding="utf-8").startswith("ACLKIT_VERDICT=review\n")
 
 
 def test_a_file_as_a_with_policies_is_proven(write):

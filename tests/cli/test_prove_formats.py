@@ -129,7 +129,7 @@ def test_hostile_names_act_on_nothing(acl_file):
 @pytest.fixture
 def policies(two_files, tmp_path, monkeypatch):
     """A file of two assertions, and what becomes of them."""
-    (tmp_path / "policies.toml").write_text(POLICIES)
+    (tmp_path / "policies.toml").write_text(POLICIES, encoding="utf-8")
 
     def come_out(*proofs):
         waiting = list(proofs)
@@ -208,7 +208,7 @@ def test_two_files_need_no_engine(tmp_path):
         ended = subprocess.run(
             [sys.executable, "-c", WITHOUT, "prove", "same", "a.txt", "b.txt", "--format",
              output_format],
-            cwd=tmp_path, capture_output=True, text=True, check=False,
+            cwd=tmp_path, capture_output=True, encoding="utf-8", check=False,
         )  # fmt: skip
         assert ended.returncode == 1, ended.stderr
         assert ended.stdout

@@ -36,7 +36,7 @@ def refused(warehouse, command, source, *more, code):
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("text", ["", "\n\n", LOG, "WARNING: x\n" + LOG])
 def test_a_listing_without_acls_is_refused(warehouse, tmp_path, command, text):
-    (tmp_path / "acls.txt").write_text(text)
+    (tmp_path / "acls.txt").write_text(text, encoding="utf-8")
     said = refused(warehouse, command, f"acls-list:{tmp_path}/acls.txt", code=3)
     assert "found none" in said
     assert "--allow-empty" in said
@@ -97,9 +97,13 @@ def test_a_listing_of_which_a_line_is_not_as_kafka_acls_wrote_it(
 
 
 def test_a_listing_of_which_grep_took_acls_away(warehouse, tmp_path):
-    lines = (DATA / "pasted-listings" / "tabs.txt").read_text().splitlines(keepends=True)
+    lines = (
+        (DATA / "pasted-listings" / "tabs.txt")
+        .read_text(encoding="utf-8")
+        .splitlines(keepends=True)
+    )
     kept = [line for line in lines if "operation=WRITE" in line or "principal=" not in line]
-    (tmp_path / "acls.txt").write_text("".join(kept))
+    (tmp_path / "acls.txt").write_text("".join(kept), encoding="utf-8")
     said = refused(warehouse, "replay", f"acls-list:{tmp_path}/acls.txt", code=3)
     assert "line 1: no ACL follows the line that names a resource" in said
 
@@ -149,7 +153,7 @@ def test_wrong_credentials(warehouse, tmp_path, command):
 
 
 def test_a_configuration_that_cannot_be_used_names_the_way_out(warehouse, tmp_path):
-    (tmp_path / "client.properties").write_text("security.protocol=SASL_SSL\n")
+    (tmp_path / "client.properties").write_text("security.protocol=SASL_SSL\n", encoding="utf-8")
     config = ("--command-config", tmp_path / "client.properties")
     said = refused(warehouse, "replay", "live:127.0.0.1:1", *config, code=2)
     assert "kafka-acls --bootstrap-server" in said

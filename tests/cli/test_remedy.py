@@ -311,7 +311,7 @@ def test_accepted_findings_are_left_alone_and_their_acls_stay(answer, remedy, tm
             {"fingerprint": escalation, "finding": "escalation", "severity": "high",
              "subject": "s"}
         ],
-    }))  # fmt: skip
+    }), encoding="utf-8")  # fmt: skip
     found = answer("--baseline", baseline)
     assert found["accepted"] == 1
 

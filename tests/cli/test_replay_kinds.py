@@ -21,7 +21,7 @@ def warehouse(_session, tmp_path_factory):
 @pytest.fixture(scope="module")
 def live():
     """What Kafka's admin client listed; it calls CLUSTER by its old name."""
-    rows = json.loads((KRAFT_TEXT / "live-acls.json").read_text())
+    rows = json.loads((KRAFT_TEXT / "live-acls.json").read_text(encoding="utf-8"))
     acls = Counter((row[0].replace("BROKER", "CLUSTER"), *row[1:]) for row in rows)
     assert acls.total() == 627
     return acls
@@ -52,7 +52,7 @@ def test_acls_list_text_gives_the_acls_that_kafka_lists(warehouse, live):
 def test_json_records_give_the_acls_that_kafka_lists(warehouse, tmp_path, live):
     file = tmp_path / "records.jsonl"
     records = read_dump(KRAFT_TEXT / "kafka-dump-log.txt")
-    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    file.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     warehouse.replay(f"records:{file}", cluster="records")
     assert warehouse.acls("records") == live
 

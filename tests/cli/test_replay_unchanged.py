@@ -50,7 +50,9 @@ def bridged(folder):
 
 def records_with_rejects(folder):
     file = folder / "records.jsonl"
-    file.write_text('{"type": "TOPIC_RECORD", "version": 0, "data": {"name": "t"}}\n{"cut\n')
+    file.write_text(
+        '{"type": "TOPIC_RECORD", "version": 0, "data": {"name": "t"}}\n{"cut\n', encoding="utf-8"
+    )
     return f"records:{file}"
 
 

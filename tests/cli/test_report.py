@@ -39,8 +39,8 @@ def test_every_format_is_a_file_of_its_own_name(warehouse, tmp_path):
     assert {path.name for path in folder.iterdir()} == set(FILE_NAMES.values())
     assert all(f"wrote {folder / name}" in told for name in FILE_NAMES.values())
     assert set(FILE_NAMES) == set(FORMATS)
-    json.loads((folder / "report.json").read_text())
-    json.loads((folder / "report.sarif").read_text())
+    json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    json.loads((folder / "report.sarif").read_text(encoding="utf-8"))
     ElementTree.parse(folder / "report.junit.xml")
 
 
@@ -63,14 +63,14 @@ def test_a_format_goes_to_stdout(warehouse, form, start):
 def test_without_a_format_it_is_the_page(warehouse, tmp_path):
     path = tmp_path / "report.html"
     assert warehouse.run("report", "--output", path).stdout == ""
-    assert path.read_text().startswith("<!doctype html>")
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
 def test_a_file_is_replaced_as_a_whole(warehouse, tmp_path):
     path = tmp_path / "aclkit.prom"
-    path.write_text("before")
+    path.write_text("before", encoding="utf-8")
     warehouse.run("report", "--format", "prometheus", "--output", path)
-    assert path.read_text().startswith("# HELP")
+    assert path.read_text(encoding="utf-8").startswith("# HELP")
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -88,16 +88,16 @@ def test_what_is_no_file_is_written_to_and_not_replaced(warehouse, tmp_path):
 
 def test_a_link_stays_one_and_its_file_is_replaced(warehouse, tmp_path):
     there, link = tmp_path / "there", tmp_path / "link"
-    there.write_text("before")
+    there.write_text("before", encoding="utf-8")
     link.symlink_to(there)
     warehouse.run("report", "--format", "prometheus", "--output", link)
     assert link.is_symlink()
-    assert there.read_text().startswith("# HELP")
+    assert there.read_text(encoding="utf-8").startswith("# HELP")
 
 
 def test_a_folder_that_is_a_file_ends_with_exit_code_4(warehouse, tmp_path):
     path = tmp_path / "file"
-    path.write_text("")
+    path.write_text("", encoding="utf-8")
     told = warehouse.run("report", "--format", "json", "--output-dir", path, code=4).stderr
     assert told.startswith("Error: ")
 
@@ -126,7 +126,7 @@ def test_the_markdown_of_report_is_the_page_of_run_without_an_exit_code(warehous
 def test_a_run_hands_over_its_exit_code_and_its_assertions(warehouse, tmp_path):
     report = gathered(warehouse.published(), exit_code=1, assertions=(BROKEN, KEPT))
     paths = write_reports(report, tmp_path, ["markdown", "junit", "html"])
-    page, junit, html = (Path(path).read_text() for path in paths)
+    page, junit, html = (Path(path).read_text(encoding="utf-8") for path in paths)
     wrong = "Action needed: 1 policy failed, no new findings, 1 known."
     verdict = f"{wrong} No access changed. Exit code 1."
     assert f"**{verdict}**" in page
@@ -139,7 +139,7 @@ def test_a_run_hands_over_its_exit_code_and_its_assertions(warehouse, tmp_path):
 def test_an_alert_is_sent_where_it_is_worth_one(warehouse, tmp_path):
     path = tmp_path / "webhook.url"
     with serving(500, 200) as hook:
-        path.write_text(hook.address)
+        path.write_text(hook.address, encoding="utf-8")
         result = warehouse.run("alert", "--alert-webhook-file", path, "--alert-style", "json")
     assert json.loads(hook.got[-1][2])["worst"][0]["subject"] == "=topic"
     assert len(hook.got) == 2

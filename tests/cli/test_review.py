@@ -33,7 +33,7 @@ class Place:
     def __init__(self, folder: Path) -> None:
         self.warehouse, self.reviews = folder / "warehouse", folder / "warehouse.reviews"
         self.owners = folder / "owners.csv"
-        self.owners.write_text(OWNERS)
+        self.owners.write_text(OWNERS, encoding="utf-8")
 
     def run(self, *words, code=0):
         return run("--warehouse", self.warehouse, "review", *words, code=code)
@@ -105,7 +105,7 @@ def test_status_counts_by_owner_and_close_refuses_open_items(place):
 def test_open_items_are_decided_at_the_end_only_if_asked_for_and_visibly(place):
     place.start("--name", "q1")
     place.run("close", "--by", "ana", "--open-as", "remove")
-    evidence = json.loads((place.reviews / "q1" / "evidence.json").read_text())
+    evidence = json.loads((place.reviews / "q1" / "evidence.json").read_text(encoding="utf-8"))
     assert {(d["via"], d["by"], d["reason"]) for d in evidence["decisions"]} == {
         ("close", "ana", "Not decided when the review was closed.")
     }
@@ -119,11 +119,11 @@ def test_what_is_removed_comes_out_as_a_script_with_its_effect(place):
     place.decide("keep", "--principal", "*")
     text = place.run("close", "--by", "ana").stdout
     assert "- User:x'y: DESCRIBE_CONFIGS, " in text
-    script = (place.reviews / "q1" / "removals.sh").read_text()
+    script = (place.reviews / "q1" / "removals.sh").read_text(encoding="utf-8")
     assert f"Review q1, item {item['item']}, bob: checked" in script
     assert script.count("\nremove --topic") == 1
-    assert subprocess.run(["sh", "-n"], input=script, text=True, check=False).returncode == 0
-    page = (place.reviews / "q1" / "evidence.html").read_text()
+    assert subprocess.run(["sh", "-n"], input=script, encoding="utf-8", check=False).returncode == 0
+    page = (place.reviews / "q1" / "evidence.html").read_text(encoding="utf-8")
     assert "<script" not in page
     assert item["item"] in page
 
@@ -147,7 +147,7 @@ def test_a_kept_item_that_grants_what_is_removed_is_named(place):
 def test_super_users_and_the_default_are_removed_by_hand(place):
     place.start("--name", "q1")
     place.run("close", "--by", "ana", "--open-as", "remove")
-    evidence = json.loads((place.reviews / "q1" / "evidence.json").read_text())
+    evidence = json.loads((place.reviews / "q1" / "evidence.json").read_text(encoding="utf-8"))
     by_hand = " ".join(evidence["closing"]["by_hand"])
     assert "Remove User:admin from super.users of all brokers." in by_hand
     assert "Set allow.everyone.if.no.acl.found=false on all brokers." in by_hand
@@ -185,7 +185,7 @@ def test_the_next_review_asks_only_for_what_changed(place):
     assert (carried["decided_by"], carried["reason"]) == ("bob", "checked")
     evidence = place.close_all("q2")
     place.run("verify", evidence)
-    assert json.loads(evidence.read_text())["review"]["since"][0] == "q1"
+    assert json.loads(evidence.read_text(encoding="utf-8"))["review"]["since"][0] == "q1"
 
 
 def test_a_review_goes_on_only_from_a_closed_one(place):
@@ -212,7 +212,7 @@ def test_one_changed_byte_is_refused_with_where(place):
 def test_a_chain_that_was_made_anew_is_refused_by_the_hash_that_close_printed(place):
     place.start("--name", "q1")
     evidence = place.close_all()
-    known = json.loads(evidence.read_text())["hash"]
+    known = json.loads(evidence.read_text(encoding="utf-8"))["hash"]
     place.run("verify", evidence, "--expect", known)
     assert "Its hash is" in place.run("verify", evidence, "--expect", "0" * 64, code=1).stdout
 
@@ -249,7 +249,9 @@ def test_a_warehouse_that_does_not_know_the_offset_or_the_cluster_ends_with_3(pl
 
 
 def test_the_template_needs_classes_a_frequency_and_an_acknowledgement(place):
-    place.owners.write_text("principal,owner,class\n*,all,application\nUser:*,all,system\n")
+    place.owners.write_text(
+        "principal,owner,class\n*,all,application\nUser:*,all,system\n", encoding="utf-8"
+    )
     place.start("--name", "q1", "--template", "pci-dss")
     place.decide("keep", "--principal", "*")
     refused = place.run("close", "--by", "ana", code=1).stderr
@@ -260,7 +262,7 @@ def test_the_template_needs_classes_a_frequency_and_an_acknowledgement(place):
     )
     place.decide("keep", "--principal", "*", "--review", "q2")
     place.run("close", "--review", "q2", "--by", "ana", "--acknowledged-by", "Carla")
-    page = (place.reviews / "q2" / "evidence.html").read_text()
+    page = (place.reviews / "q2" / "evidence.html").read_text(encoding="utf-8")
     for says in ("7.2.5.1", "90 days", "TRA-7", "Carla acknowledges for the management"):
         assert says in page
     refused = place.run("close", "--review", "q1", "--by", "a", "--open-as", "keep", code=2).stderr
@@ -271,7 +273,7 @@ def test_a_sheet_goes_out_and_comes_back(place, tmp_path):
     place.start("--name", "q1")
     file = tmp_path / "out.csv"
     place.run("export", "--output", file)
-    rows = list(csv.DictReader(io.StringIO(file.read_text())))
+    rows = list(csv.DictReader(io.StringIO(file.read_text(encoding="utf-8"))))
     for row in rows:
         row |= {"decision": "keep", "reason": "fine"}
     rows[0]["digest"] = "0" * 16
@@ -279,7 +281,7 @@ def test_a_sheet_goes_out_and_comes_back(place, tmp_path):
     writer = csv.DictWriter(out, rows[0])
     writer.writeheader()
     writer.writerows(rows)
-    file.write_text(out.getvalue())
+    file.write_text(out.getvalue(), encoding="utf-8")
     refused = place.run("import", file, "--by", "bob", code=2).stderr
     assert "1 row is broken, so nothing was imported" in refused
     assert "line 2: the digest" in refused
@@ -321,7 +323,7 @@ def test_what_makes_no_sense_is_refused_in_words(place, words, says):
 )
 def test_a_broken_file_of_owners_is_refused(place, tmp_path, name, content, says):
     file = tmp_path / name
-    file.write_text(content)
+    file.write_text(content, encoding="utf-8")
     refused = place.run("start", "--by", "a", "--owners", file, code=2).stderr
     assert says in refused
     assert not place.reviews.exists()
@@ -329,7 +331,7 @@ def test_a_broken_file_of_owners_is_refused(place, tmp_path, name, content, says
 
 def test_owners_may_be_toml(place, tmp_path):
     place.owners = tmp_path / "owners.toml"
-    place.owners.write_text('[[owner]]\nprincipal = "*"\nowner = "all"\n')
+    place.owners.write_text('[[owner]]\nprincipal = "*"\nowner = "all"\n', encoding="utf-8")
     place.start("--name", "q1")
     assert {i["owner"] for i in place.items()} == {"all"}
 
@@ -368,7 +370,7 @@ def test_maintenance_keeps_what_open_reviews_pin_and_fails_closed(place, tmp_pat
     run(*call, "--reviews", elsewhere)
     assert kept == [frozenset(), frozenset("r"), frozenset(), frozenset("r")]
     review = elsewhere / "q1" / "review.json"
-    review.write_text(review.read_text().replace("ana", "eve"))
+    review.write_text(review.read_text(encoding="utf-8").replace("ana", "eve"), encoding="utf-8")
     assert "damaged or was changed" in run(*call, "--reviews", elsewhere, code=3).stderr
     refused = run(*call, "--reviews", tmp_path / "none", code=2).stderr
     assert "this folder does not exist" in refused
@@ -405,12 +407,14 @@ def test_use_of_the_authorizer_log_is_shown_with_an_item(place):
 def test_a_configured_folder_is_for_reviews_and_maintenance_but_never_for_serve(place, tmp_path):
     elsewhere, config = tmp_path / "elsewhere", tmp_path / "aclkit.toml"
     place.start("--name", "q1", "--reviews", elsewhere)
-    config.write_text(f'warehouse = "{place.warehouse}"\nreviews = "{elsewhere}"\n')
+    config.write_text(
+        f'warehouse = "{place.warehouse}"\nreviews = "{elsewhere}"\n', encoding="utf-8"
+    )
     assert "q1" in run("--config", config, "review", "list").stdout
     options = {words: command.options for words, command in read_index().items()}
     assert "reviews" in options["maintain"]
     assert "reviews" not in options["serve"]
-    config.write_text(f'[serve]\nreviews = "{elsewhere}"\n')
+    config.write_text(f'[serve]\nreviews = "{elsewhere}"\n', encoding="utf-8")
     assert "unknown key reviews" in run("--config", config, "serve", code=2).stderr
 
 
@@ -437,10 +441,10 @@ def test_the_page_of_the_evidence_has_class_need_reason_and_script_of_nobody(pla
     place.start("--name", "q1")
     place.decide("keep", "--principal", HOSTILE)
     evidence = place.close_all()
-    page = evidence.with_suffix(".html").read_text()
+    page = evidence.with_suffix(".html").read_text(encoding="utf-8")
     for says in ("Class: application.", "Business need: cards.", "checked", "bob"):
         assert says in page
     assert "<script>" not in page
     assert "\x1b" not in page
     assert "default-src &#39;none&#39;" in page
-    assert json.loads(evidence.read_text())["hash"] in page
+    assert json.loads(evidence.read_text(encoding="utf-8"))["hash"] in page

@@ -49,7 +49,7 @@ def test_the_headline_counts_what_was_decided_and_what_was_not_by_owner(place):
     assert (answer["decided"], answer["not_decided"]) == (2, 3)
     by_owner = {each["owner"]: (each["decided"], each["not_decided"]) for each in answer["owners"]}
     assert by_owner == {"No owner": (0, 1), "payments": (2, 0), "platform": (0, 2)}
-    page = (place.reviews / "q1" / "evidence.html").read_text()
+    page = (place.reviews / "q1" / "evidence.html").read_text(encoding="utf-8")
     assert "Closed: 2 of 5 items were decided; 3 were not and are to be removed." in page
 
 
@@ -84,7 +84,9 @@ def test_verify_checks_the_files_beside_the_evidence(place):
     evidence = evidence_of(place)
     text = plain(place.run("verify", evidence).stdout)
     assert "as written evidence.json, removals.sh, evidence.html" in text
-    assert json.loads(evidence.read_text())["hash"] in evidence.with_suffix(".html").read_text()
+    assert json.loads(evidence.read_text(encoding="utf-8"))["hash"] in evidence.with_suffix(
+        ".html"
+    ).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -105,15 +107,18 @@ def test_verify_checks_the_files_beside_the_evidence(place):
 def test_a_changed_file_beside_the_evidence_is_refused(place, name, change, says):
     evidence = evidence_of(place)
     file = evidence.with_name(name)
-    file.write_bytes(change(file.read_text()).encode(errors="surrogateescape"))
+    file.write_bytes(change(file.read_text(encoding="utf-8")).encode(errors="surrogateescape"))
     for words in ((), ("--offline",)):
         assert says in plain(place.run("verify", evidence, *words, code=1).stdout)
 
 
 def test_a_page_without_its_hash_is_refused(place):
     evidence = evidence_of(place)
-    page, known = evidence.with_suffix(".html"), json.loads(evidence.read_text())["hash"]
-    page.write_text(page.read_text().replace(known, ""))
+    page, known = (
+        evidence.with_suffix(".html"),
+        json.loads(evidence.read_text(encoding="utf-8"))["hash"],
+    )
+    page.write_text(page.read_text(encoding="utf-8").replace(known, ""), encoding="utf-8")
     assert "evidence.html was changed." in place.run("verify", evidence, code=1).stdout
 
 
@@ -128,22 +133,22 @@ def test_files_that_are_not_beside_the_evidence_are_not_checked_and_named(place,
 
 def test_digests_that_are_not_of_the_script_are_refused(place):
     evidence = evidence_of(place)
-    said = json.loads(evidence.read_text())
+    said = json.loads(evidence.read_text(encoding="utf-8"))
     said["closing"]["files"]["removals.sh"] = "0" * 64
-    evidence.write_text(json.dumps(said))
+    evidence.write_text(json.dumps(said), encoding="utf-8")
     refused = plain(place.run("verify", evidence, code=1).stdout)
     assert "The digest of removals.sh is not that of the script." in refused
 
 
 def test_of_a_review_that_was_closed_before_the_page_is_not_covered(older):
     evidence = older.reviews / "q1" / "evidence.json"
-    evidence.with_suffix(".html").write_text("whatever")
+    evidence.with_suffix(".html").write_text("whatever", encoding="utf-8")
     text = plain(older.run("verify", evidence).stdout)
     assert "Sound and reproduced" in text
     assert "Pages not covered: the review was closed before" in text
     assert "changed" not in text
     script = evidence.with_name("removals.sh")
-    script.write_text(script.read_text() + "true\n")
+    script.write_text(script.read_text(encoding="utf-8") + "true\n", encoding="utf-8")
     assert "removals.sh was changed" in older.run("verify", evidence, code=1).stdout
 
 
@@ -158,7 +163,7 @@ def test_an_older_review_keeps_its_ids_and_is_carried_over_into_a_new_one(older)
 
 def test_an_older_review_that_is_open_is_decided_by_either_form_of_an_id(older):
     (older.reviews / "q1" / "evidence.json").unlink()
-    (older.reviews / "q1" / "decisions.jsonl").write_text("")
+    (older.reviews / "q1" / "decisions.jsonl").write_text("", encoding="utf-8")
     one, other, *_ = (item["item"] for item in older.items("q1"))
     older.decide(f"i{one}", other[:6], "keep")
     states = {item["item"]: item["state"] for item in older.items("q1")}

@@ -201,7 +201,7 @@ def _reviews(root, folder):
     decided.keep(reviews / "q2")
     shutil.rmtree(reviews / "q2")
     evidence, broken = reviews / "q1" / "evidence.json", folder / "broken.json"
-    broken.write_text("{}")
+    broken.write_text("{}", encoding="utf-8")
     return {"reviews": reviews, "decided": decided, "evidence": evidence, "broken": broken}
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from aclkit.cli.output import deliver, layout_of
 from tests.cli.running import run
+from tests.on_disk import on_disk
 
 QUESTION = ("who-can", "READ", "topic:payments")
 
@@ -76,7 +77,7 @@ def test_a_pipe_has_neither_width_nor_colour():
      ("x", None), ("٣", None)],
 )  # fmt: skip
 def test_the_environment_names_the_width(monkeypatch, given, width):
-    monkeypatch.setenv("COLUMNS", given)
+    monkeypatch.setenv("COLUMNS", on_disk(given))
     assert layout_of(None, is_wide=False).width == width
     assert layout_of("a file", is_wide=False).width is None
 

@@ -69,7 +69,7 @@ def test_it_serves_the_warehouse_of_the_folder_and_warns_of_plain_http(warehouse
 def test_as_a_process_it_prints_its_address_once_answers_and_ends_by_a_signal(warehouse):
     words = [sys.executable, "-c", "from aclkit.cli import cli; cli()", "--warehouse",
              str(warehouse), "serve", "--port", "0"]  # fmt: skip
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(words, stderr=subprocess.PIPE, encoding="utf-8") as process:
         told = [process.stderr.readline() for _ in range(2)]
         address = urlsplit(told[1].strip())
         asked = http.client.HTTPConnection(address.netloc, timeout=60)

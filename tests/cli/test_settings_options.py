@@ -97,7 +97,9 @@ def test_super_users_and_none_in_one_place_are_refused():
 
 
 def test_options_win_over_a_brokers_file(tmp_path):
-    (tmp_path / "f").write_text("super.users=User:a\nssl.principal.mapping.rules=DEFAULT\n")
+    (tmp_path / "f").write_text(
+        "super.users=User:a\nssl.principal.mapping.rules=DEFAULT\n", encoding="utf-8"
+    )
     file = ("--server-properties", str(tmp_path / "f"))
     assert "allows everything" in str(given(*file, "--super-users", "User:b", code=3))
     found = given(*file, "--super-users", "User:b", "--no-allow-everyone")

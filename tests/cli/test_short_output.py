@@ -37,7 +37,7 @@ def test_the_long_option_is_a_file_whatever_its_name(ask, tmp_path):
 
 def test_a_format_and_a_file_go_together(ask, tmp_path):
     ask("-o", "json", "-o", "out")
-    assert json.loads((tmp_path / "out").read_text())
+    assert json.loads((tmp_path / "out").read_text(encoding="utf-8"))
 
 
 def test_the_environment_gives_way_to_the_command_line(ask, monkeypatch):
@@ -56,4 +56,4 @@ def test_two_formats_are_refused(ask):
 def test_for_an_export_it_stays_a_file(root, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run("--warehouse", root, "export", "acls", "--format", "csv", "-o", "csv")
-    assert (tmp_path / "csv").read_text().startswith("resource_type,")
+    assert (tmp_path / "csv").read_text(encoding="utf-8").startswith("resource_type,")

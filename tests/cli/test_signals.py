@@ -62,13 +62,16 @@ class Command:
         for parent in found:
             for task in Path(f"/proc/{parent}/task").glob("*/children"):
                 with suppress(OSError):
-                    found += map(int, task.read_text().split())
+                    found += map(int, task.read_text(encoding="utf-8").split())
         return found
 
 
 def is_alive(number):
     try:
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return (
+            Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+            != "Z"
+        )
     except OSError:
         return False
 
@@ -82,7 +85,7 @@ def started(tmp_path, *arguments, program=PROGRAM, **settings):
     process = subprocess.Popen(
         [sys.executable, "-c", HEEDS_SIGHUP + program, *map(str, arguments)],
         env={**os.environ, **own, **settings},
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8",
     )  # fmt: skip
     try:
         yield Command(process, tmp)
@@ -248,7 +251,7 @@ def test_a_reader_that_wants_no_more_ends_a_command_quietly(tmp_path, demo_wareh
         os.close(reader)
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, "--warehouse", str(demo_warehouse), *arguments],
-            stdout=writer, stderr=subprocess.PIPE, text=True, timeout=SECONDS, check=False,
+            stdout=writer, stderr=subprocess.PIPE, encoding="utf-8", timeout=SECONDS, check=False,
         )  # fmt: skip
         os.close(writer)
         told = [line for line in done.stderr.splitlines() if not line.startswith("as of ")]
@@ -260,10 +263,10 @@ def test_a_reader_that_wants_no_more_ends_a_command_quietly(tmp_path, demo_wareh
     [("/dev/full", (4, "Error: No space left on device\n")), ("/dev/null", (0, ""))],
 )
 def test_what_cannot_be_written_is_told_once(stdout, ended):
-    with Path(stdout).open("w") as file:
+    with Path(stdout).open("w", encoding="utf-8") as file:
         done = subprocess.run(
             [sys.executable, "-c", PROGRAM, "completion", "bash"],
-            stdout=file, stderr=subprocess.PIPE, text=True, timeout=SECONDS, check=False,
+            stdout=file, stderr=subprocess.PIPE, encoding="utf-8", timeout=SECONDS, check=False,
         )  # fmt: skip
     assert (done.returncode, done.stderr) == ended
 
@@ -273,7 +276,7 @@ def test_what_could_not_be_said_to_anybody_is_no_success(tmp_path):
     os.close(reader)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, "completion", "bash"],
-        stdout=writer, stderr=subprocess.PIPE, text=True, timeout=SECONDS, check=False,
+        stdout=writer, stderr=subprocess.PIPE, encoding="utf-8", timeout=SECONDS, check=False,
     )  # fmt: skip
     os.close(writer)
     assert (done.returncode, done.stderr) == (141, "")

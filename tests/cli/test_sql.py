@@ -39,7 +39,7 @@ def start(root: Path, *arguments: str, **settings) -> subprocess.Popen[str]:
          "sql", *arguments],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
         **settings,
     )  # fmt: skip
 
@@ -49,7 +49,7 @@ def child_of(process: subprocess.Popen[str]) -> int:
     path = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
-        if found := path.read_text().split():
+        if found := path.read_text(encoding="utf-8").split():
             return int(found[0])
         time.sleep(0.01)
     raise AssertionError("no process was started")
@@ -60,7 +60,9 @@ def is_gone(pid: int) -> bool:
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+            state = (
+                Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+            )
         except (FileNotFoundError, ProcessLookupError):
             return True
         if state == "Z":  # its parent, the test's own init perhaps, has yet to look
@@ -172,8 +174,8 @@ def test_the_process_that_answers_can_write_nothing(root):
     with asked:
         assert asked.stdout.readline() == "range\n"
         place = Path(f"/proc/{child_of(asked)}")
-        limits = (place / "limits").read_text()
-        threads = [path.read_text() for path in place.glob("task/*/status")]
+        limits = (place / "limits").read_text(encoding="utf-8")
+        threads = [path.read_text(encoding="utf-8") for path in place.glob("task/*/status")]
         environment = (place / "environ").read_bytes().split(b"\0")
         asked.kill()
     assert re.search(r"^Max file size +0 +0 ", limits, re.M)
@@ -231,7 +233,7 @@ def test_a_process_that_is_killed_is_not_taken_for_the_end_of_the_answer(root, i
 
 
 def test_a_module_in_the_folder_where_one_stands_is_not_taken(root, tmp_path):
-    (tmp_path / "duckdb.py").write_text("raise SystemExit(9)")
+    (tmp_path / "duckdb.py").write_text("raise SystemExit(9)", encoding="utf-8")
     asked = start(root, "SELECT 1 AS a", stdout=subprocess.PIPE, cwd=tmp_path)
     with asked:
         assert asked.stdout.read() == "a\n1\n", asked.stderr.read()

@@ -144,7 +144,7 @@ def test_a_list_by_prefix_in_which_nobody_is_says_so(asked):
 
 @pytest.mark.parametrize("form", ["table", "json", "markdown", "sarif", "csv"])
 def test_a_proof_says_so_in_every_format(asked, tmp_path, form):
-    (tmp_path / "p.toml").write_text(FINE)
+    (tmp_path / "p.toml").write_text(FINE, encoding="utf-8")
     words = ("prove", "never", tmp_path / "p.toml", "--format", form)
     result = asked(*words)
     stream = " ".join((result.stderr if form == "csv" else result.stdout).split())
@@ -159,13 +159,13 @@ def test_a_proof_says_so_in_every_format(asked, tmp_path, form):
 
 
 def test_a_proof_has_the_unknown_settings_of_each_side(asked, tmp_path):
-    (tmp_path / "p.toml").write_text(FINE)
+    (tmp_path / "p.toml").write_text(FINE, encoding="utf-8")
     found = json.loads(asked("prove", "never", tmp_path / "p.toml", "--format", "json").stdout)
     assert found["settings"]["a"]["unknown"] == sorted(BOTH)
 
 
 def test_a_proof_takes_from_the_options_what_nobody_knew(asked, tmp_path):
-    (tmp_path / "p.toml").write_text(FINE)
+    (tmp_path / "p.toml").write_text(FINE, encoding="utf-8")
     words = ("prove", "never", tmp_path / "p.toml", "--no-super-users", "--no-allow-everyone")
     result = asked(*words)
     assert "unknown, taken" not in " ".join(result.stdout.split())
@@ -175,7 +175,7 @@ def test_a_proof_takes_from_the_options_what_nobody_knew(asked, tmp_path):
 
 def test_two_listings_are_proven_with_a_word_on_the_settings_that_nobody_gave(tmp_path):
     for name in ("a", "b"):
-        (tmp_path / name).write_text("\n".join(render_list(ACLS[:2])))
+        (tmp_path / name).write_text("\n".join(render_list(ACLS[:2])), encoding="utf-8")
     words = ("prove", "same", tmp_path / "a", tmp_path / "b")
     result = run(*words)
     assert SHOWN in " ".join(result.stdout.split())
@@ -190,7 +190,7 @@ def test_two_listings_are_proven_with_a_word_on_the_settings_that_nobody_gave(tm
 
 @pytest.mark.parametrize("form", ["table", "json", "jsonl", "csv"])
 def test_assertions_that_pass_say_so(asked, tmp_path, form):
-    (tmp_path / "p.toml").write_text(FINE)
+    (tmp_path / "p.toml").write_text(FINE, encoding="utf-8")
     words = ("assert", tmp_path / "p.toml", "--format", form)
     result = asked(*words)
     stream = result.stdout if form == "table" else result.stderr

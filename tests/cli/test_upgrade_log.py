@@ -33,9 +33,9 @@ def stages(_session, tmp_path_factory):
     """One warehouse, a cluster for each stage, and what its replay noted."""
     folder = tmp_path_factory.mktemp("upgrade")
     hosts = folder / "hosts.csv"
-    hosts.write_text("\n".join(("host", *HOSTS)))
+    hosts.write_text("\n".join(("host", *HOSTS)), encoding="utf-8")
     users = folder / "users.csv"
-    users.write_text("\n".join(("principal", *USERS)))
+    users.write_text("\n".join(("principal", *USERS)), encoding="utf-8")
     warehouse = Warehouse(folder / "warehouse")
     noted = {}
     for stage in STAGES:

@@ -116,7 +116,7 @@ def test_planted_lines_are_found_and_told(warehouse, tmp_path):
     log = tmp_path / "planted.log"
     lines = [WRONG, WRONG, LATE.format("100"), LATE.format("900"), HOSTILE, '{"message": "x"}',
              "2026-11-21 10:28:05,000 INFO storedKey=abcdef started"]  # fmt: skip
-    log.write_text("\n".join(lines))
+    log.write_text("\n".join(lines), encoding="utf-8")
     answer, result = usage(warehouse, "--authorizer-log", log)
     assert counts(answer) == (7, 2, 0, 2, 3)
     (first,) = answer["mismatch_lines"]
@@ -136,10 +136,10 @@ def test_planted_lines_are_found_and_told(warehouse, tmp_path):
 
 
 def test_a_log_in_another_zone_and_at_info_is_explained_and_leaves_use_unknown(warehouse, tmp_path):
-    denied = [line for line in LOG.read_text().splitlines() if " INFO " in line]
+    denied = [line for line in LOG.read_text(encoding="utf-8").splitlines() if " INFO " in line]
     log = tmp_path / "b1" / "denied.log"
     log.parent.mkdir()
-    log.write_text("\n".join(line.replace(" 10:", " 12:", 1) for line in denied))
+    log.write_text("\n".join(line.replace(" 10:", " 12:", 1) for line in denied), encoding="utf-8")
     result = warehouse.run("usage", log.parent, "--log-timezone", "+02:00")
     assert f"{len(denied)} lines: {len(denied)} agree, 0 mismatch" in result.stdout
     rows = [line.split()[0] for line in result.stdout.splitlines()[4:]]
@@ -175,9 +175,11 @@ def test_logs_of_all_layouts_agree_and_name_the_grant_that_was_used(listed, tmp_
 def test_a_log_of_which_no_line_can_be_read_is_refused_with_the_reason_of_the_first(
     listed, tmp_path
 ):
-    lines = (LAYOUTS / "plain.log").read_text().splitlines()
+    lines = (LAYOUTS / "plain.log").read_text(encoding="utf-8").splitlines()
     log = tmp_path / "no-time.log"
-    log.write_text("started\n" + "\n".join(line.partition("] ")[2] for line in lines))
+    log.write_text(
+        "started\n" + "\n".join(line.partition("] ")[2] for line in lines), encoding="utf-8"
+    )
     before = listed.published().run.run_number
     result = listed.run("usage", log, code=3)
     assert f"{log}, line 2: layout not read: found no date and time before" in result.stderr
@@ -189,12 +191,12 @@ def test_what_lines_of_an_unread_layout_used_is_unknown_and_a_better_reading_tak
     listed, tmp_path
 ):
     warehouse = listed.copy(tmp_path / "warehouse")
-    denied, allowed = (LAYOUTS / "plain.log").read_text().splitlines()
+    denied, allowed = (LAYOUTS / "plain.log").read_text(encoding="utf-8").splitlines()
     denied = denied.replace("10:00:00", "10:00:02").replace("CREATE", "ALTER")
     local = allowed.replace("[2026-11-20 10:00:01,259]", "2026-11-20 11:00:01,259 CET")
     denied = denied.replace("10:00:02,257", "10:00:02,257Z")
     log = tmp_path / "kafka.log"
-    log.write_text("\n".join([denied, local]))
+    log.write_text("\n".join([denied, local]), encoding="utf-8")
     answer, result = usage(warehouse, log, "--unused-days", "0.00001")
     assert counts(answer)[:2] == (2, 1)
     assert [row["usage"] for row in answer["rows"]] == ["unknown"]
@@ -286,15 +288,17 @@ def test_a_name_before_a_path_names_the_broker_of_a_log_also_of_one_that_is_know
     warehouse.run("usage", "--authorizer-log", f"left={LOG}")
     assert brokers() == ["left"]
     odd = tmp_path / "a=b.log"
-    odd.write_text("".join(LOG.read_text().splitlines(keepends=True)[9:]))
+    odd.write_text(
+        "".join(LOG.read_text(encoding="utf-8").splitlines(keepends=True)[9:]), encoding="utf-8"
+    )
     warehouse.run("usage", odd)
     assert brokers() == ["-", "left"]
 
 
 def test_a_file_notes_when_it_has_allowed_lines_apart_from_the_others(warehouse, tmp_path):
     log = tmp_path / "info.log"
-    lines = LOG.read_text().splitlines(keepends=True)
-    log.write_text("".join(line for line in lines if " INFO " in line))
+    lines = LOG.read_text(encoding="utf-8").splitlines(keepends=True)
+    log.write_text("".join(line for line in lines if " INFO " in line), encoding="utf-8")
     warehouse.run("usage", log)
     (row,) = warehouse.sql(
         "SELECT len(spoke_from) AS spoke, len(allowed_from) AS allowed FROM log_file"

@@ -140,9 +140,15 @@ def test_other_options_are_decided_at_once(turns, options):
 
 def test_a_file_of_an_option_that_changes_is_heeded(turns, hook, tmp_path):
     policy = tmp_path / "policies.toml"
-    policy.write_text('[[never]]\nname="a"\nprincipals="User:x"\nresources="topic:t1"\n')
+    policy.write_text(
+        '[[never]]\nname="a"\nprincipals="User:x"\nresources="topic:t1"\n', encoding="utf-8"
+    )
     breaks = '[[never]]\nname="b"\nprincipals="User:u1"\nresources="topic:t1"\n'
-    turns(None, lambda _: policy.write_text(breaks), options=["--assertions", str(policy)])
+    turns(
+        None,
+        lambda _: policy.write_text(breaks, encoding="utf-8"),
+        options=["--assertions", str(policy)],
+    )
     assert alerts(hook)[-1]["broken_assertions"] == ["b"]
     assert turns.runs == [0], "the decisions are as before"
 
@@ -250,12 +256,12 @@ def test_a_listing_is_decided_where_its_acls_differ_and_not_where_its_lines_do(t
     text = tmp_path / "acls.txt"
     turns = Turns(tmp_path / "w", "--source", f"acls-list:{text}")
     lines = listing("bob")
-    text.write_text(lines)
+    text.write_text(lines, encoding="utf-8")
     turns(
         None,
-        lambda _: text.write_text(lines + "\n"),
+        lambda _: text.write_text(lines + "\n", encoding="utf-8"),
         None,
-        lambda _: text.write_text(listing("bob", "eve")),
+        lambda _: text.write_text(listing("bob", "eve"), encoding="utf-8"),
         None,
     )
     assert turns.runs == [0, 1]

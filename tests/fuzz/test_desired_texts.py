@@ -53,9 +53,12 @@ def lines_of(rendered: tuple[list[str], object]) -> str:
 
 
 TEXTS = {
-    "ksm": (CSV, (BY_HAND / "ksm.csv").read_text()),
-    "kafbat": (CSV, (BY_HAND / "kafbat.csv").read_text()),
-    "kafbat without a header": (CSV, (BY_HAND / "kafbat-no-header.csv").read_text()),
+    "ksm": (CSV, (BY_HAND / "ksm.csv").read_text(encoding="utf-8")),
+    "kafbat": (CSV, (BY_HAND / "kafbat.csv").read_text(encoding="utf-8")),
+    "kafbat without a header": (
+        CSV,
+        (BY_HAND / "kafbat-no-header.csv").read_text(encoding="utf-8"),
+    ),
     "export": (SCRIPT, lines_of(render_script(ACLS))),
     "plain": (SCRIPT, PLAIN),
     "bulk": (BULK, lines_of(render_bulk(ACLS))),

@@ -99,7 +99,7 @@ def test_authorizer_logs_are_read_whatever_their_bytes(write):
 
 def test_authorizer_logs_of_other_layouts_are_read_whatever_their_bytes(write):
     own = sorted(LAYOUTS.glob("*.log"))
-    line = LOG.read_text().splitlines()[0]
+    line = LOG.read_text(encoding="utf-8").splitlines()[0]
     wrapped = [
         json.dumps({"log": f"{line}\n", "stream": "stdout", "time": "2026-11-21T10:27:31.3Z"},
                    separators=(",", ":")),

@@ -24,17 +24,23 @@ from tests.fuzz.mutants import each, edited
 
 Reader = Callable[[Iterable[str], str], Iterator[SourceRow]]
 
-_LINES = (KRAFT_TEXT / "kafka-dump-log.txt").read_text().splitlines(keepends=True)
+_LINES = (KRAFT_TEXT / "kafka-dump-log.txt").read_text(encoding="utf-8").splitlines(keepends=True)
 DUMP = "".join(_LINES[300:460])
-_LINES = (KRAFT_TEXT / "kafka-dump-checkpoint.txt").read_text().splitlines(keepends=True)
+_LINES = (
+    (KRAFT_TEXT / "kafka-dump-checkpoint.txt").read_text(encoding="utf-8").splitlines(keepends=True)
+)
 CHECKPOINT = "".join(_LINES[:60] + _LINES[-40:])
 RECORDS = "".join(
     f"{json.dumps(record)}\n"
     for record in islice(read_dump(KRAFT_TEXT / "kafka-dump-log.txt"), 150, 270)
 )
-LISTING = "".join((KRAFT_TEXT / "kafka-acls-list.txt").read_text().splitlines(keepends=True)[:150])
+LISTING = "".join(
+    (KRAFT_TEXT / "kafka-acls-list.txt").read_text(encoding="utf-8").splitlines(keepends=True)[:150]
+)
 
-RPK = (Path(__file__).parents[1] / "data" / "other-acl-forms" / "rpk.txt").read_text()
+RPK = (Path(__file__).parents[1] / "data" / "other-acl-forms" / "rpk.txt").read_text(
+    encoding="utf-8"
+)
 COMMENTED = "".join(f"# {line}" for line in LISTING.splitlines(keepends=True))
 
 TEXTS = {

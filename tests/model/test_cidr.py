@@ -35,7 +35,7 @@ def test_every_pair_is_answered_as_kafka_does():
 
 
 def test_a_host_with_a_slash_is_created_where_it_parses():
-    lines = (DATA / "creation.tsv").read_text().split("\n")[1:]
+    lines = (DATA / "creation.tsv").read_text(encoding="utf-8").split("\n")[1:]
     hosts = {line.split("\t")[0]: line.split("\t")[1] for line in lines if line}
     asked = {host: answer for host, answer in hosts.items() if "/" in host}
     assert len(asked) == 9

@@ -85,7 +85,7 @@ class Cluster:
     def command(self) -> list[object]:
         """Return the words of its night."""
         source = self.folder / f"{self.name}.jsonl"
-        source.write_text("".join(f"{text}\n" for text in self.lines))
+        source.write_text("".join(f"{text}\n" for text in self.lines), encoding="utf-8")
         words: list[object] = [
             "--cluster", self.name, "run", "--source", f"records:{source}", "--fail-on", "never",
             "--semantics", self.preset, "--cidr-hosts", "on" if self.cidr else "off",
@@ -95,7 +95,7 @@ class Cluster:
         for kind, names in (("principal", self.principals), ("host", self.hosts)):
             if names:
                 file = self.folder / f"{self.name}-{kind}s.csv"
-                file.write_text("\n".join((kind, *names)) + "\n")
+                file.write_text("\n".join((kind, *names)) + "\n", encoding="utf-8")
                 words += [f"--{kind}s", file]
         return [*words, "--extend"] if self.principals or self.hosts else words
 

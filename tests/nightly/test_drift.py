@@ -38,7 +38,7 @@ def files(tmp_path):
 
     def write(*rows, scope="all"):
         path = tmp_path / "acls.csv"
-        path.write_text(HEAD + "".join(rows))
+        path.write_text(HEAD + "".join(rows), encoding="utf-8")
         return ("--desired", str(path), "--scope", scope, *NEVER)
 
     return write

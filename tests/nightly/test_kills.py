@@ -132,7 +132,7 @@ def test_maintenance_killed_while_it_removes_files(night, tmp_path):
 
 def test_usage_killed_at_any_commit(night, tmp_path):
     log = tmp_path / "authorizer.log"
-    log.write_text(LINE)
+    log.write_text(LINE, encoding="utf-8")
 
     def work(nights):
         return nights.call("usage", "--authorizer-log", str(log))
@@ -143,7 +143,7 @@ def test_usage_killed_at_any_commit(night, tmp_path):
 def test_two_runs_at_once_follow_one_another(night, tmp_path):
     both, one = copy(night, tmp_path / "both"), copy(night, tmp_path / "one")
     source = both.folder / "records.jsonl"
-    source.write_text("\n".join([*FIRST_NIGHT, *SECOND_NIGHT]) + "\n")
+    source.write_text("\n".join([*FIRST_NIGHT, *SECOND_NIGHT]) + "\n", encoding="utf-8")
     command = [
         *(sys.executable, "-c", "from aclkit.cli import cli; cli()"),
         *("--warehouse", str(both.folder / "warehouse"), "run"),
@@ -164,7 +164,7 @@ def test_two_runs_at_once_follow_one_another(night, tmp_path):
 
 def test_assert_writes_nothing(night, tmp_path):
     policy = tmp_path / "assertions.toml"
-    policy.write_text('[[never]]\nname = "eve"\nprincipals = ["User:eve"]\n')
+    policy.write_text('[[never]]\nname = "eve"\nprincipals = ["User:eve"]\n', encoding="utf-8")
     root = night.folder / "warehouse"
     before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
     result = night.call("assert", str(policy))

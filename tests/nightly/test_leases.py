@@ -32,7 +32,10 @@ def leases(tmp_path):
 
     def write(until, principal="User:bob"):
         path = tmp_path / "leases.toml"
-        path.write_text(f'[[lease]]\nprincipal = "{principal}"\nuntil = {until}\nowner = "eve"\n')
+        path.write_text(
+            f'[[lease]]\nprincipal = "{principal}"\nuntil = {until}\nowner = "eve"\n',
+            encoding="utf-8",
+        )
         return ("--leases", str(path), *NEVER)
 
     return write
@@ -121,10 +124,10 @@ def test_a_mistake_in_a_file_leaves_the_ends_that_were_read_before(nights, tmp_p
     ann = "User:ann,Topic,LITERAL,pay.in,Read,Allow,*,2026-01-31\n"
     bob = "User:bob,Topic,LITERAL,pay.in,Read,Allow,*,"
     options = ("--desired", str(files), "--scope", "all", *NEVER)
-    files.write_text(f"{HEAD}{ann}{bob}2999-12-31\n")
+    files.write_text(f"{HEAD}{ann}{bob}2999-12-31\n", encoding="utf-8")
     run(nights, *options)
     before = ends(nights)
-    files.write_text(f"{HEAD}{ann}{bob}soon\n")
+    files.write_text(f"{HEAD}{ann}{bob}soon\n", encoding="utf-8")
     run(nights, *options)
     assert [kind for kind, _ in found(nights)] == ["grant-ended"]
     assert ends(nights) == before

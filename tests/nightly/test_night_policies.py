@@ -29,7 +29,7 @@ def written(result):
 def test_a_night_ends_with_its_policies_and_lists_every_file(nights):
     baseline, assertions = nights.folder / "baseline.json", nights.folder / "a.toml"
     assert nights.call("audit", "--write-baseline", str(baseline)).exit_code == 0
-    assertions.write_text(BREAKS)
+    assertions.write_text(BREAKS, encoding="utf-8")
     page, reports = nights.folder / "night.md", nights.folder / "reports"
     options = (
         "--baseline", str(baseline), "--fail-on", "info", "--report", str(page),
@@ -44,8 +44,8 @@ def test_a_night_ends_with_its_policies_and_lists_every_file(nights):
     assert written(failed) == [str(page), *(str(reports / name) for name in names)]
     assert all((reports / name).stat().st_size for name in names)
     assert "ann stays out" in failed.stdout
-    assert "ann stays out" in (reports / "report.junit.xml").read_text()
-    assert page.read_text() == failed.stdout
+    assert "ann stays out" in (reports / "report.junit.xml").read_text(encoding="utf-8")
+    assert page.read_text(encoding="utf-8") == failed.stdout
 
 
 @pytest.mark.slow
@@ -71,7 +71,7 @@ def test_the_page_names_the_acl_behind_each_change_with_its_offset_and_time(nigh
 )
 def test_a_malformed_policy_ends_with_exit_code_2_before_anything_is_done(nights, option, text):
     file = nights.folder / "bad"
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     runs = nights.sql("SELECT count(*) AS runs FROM job_run")
     result = nights.run(options=(option, str(file)))
     assert result.exit_code == 2

@@ -100,7 +100,7 @@ class Nights:
     def run(self, *lines: str, options: tuple[str, ...] = ()) -> Result:
         self.lines += lines
         source = self.folder / "records.jsonl"
-        source.write_text("\n".join(self.lines) + "\n")
+        source.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
         return self.call("run", "--source", f"records:{source}", *options)
 
     def call(self, *arguments: str) -> Result:

@@ -31,7 +31,7 @@ class Clusters:
         """Do a night of a cluster, whose log has gone on by some lines."""
         self.lines.setdefault(cluster, []).extend(lines)
         source = self.folder / f"{cluster}.jsonl"
-        source.write_text("\n".join(self.lines[cluster]) + "\n")
+        source.write_text("\n".join(self.lines[cluster]) + "\n", encoding="utf-8")
         named = ("--source", f"records:{source}", "--fail-on", "never")
         return self.call("--cluster", cluster, "run", *named, *options)
 

@@ -54,7 +54,7 @@ def may_read(nights: Nights, principal: str, name: str = "pay.in") -> bool:
 
 def asking(folder: Path) -> tuple[str, ...]:
     """Ask about a principal that only a wildcard is for."""
-    (folder / "known.csv").write_text("principal\nUser:svc-1\n")
+    (folder / "known.csv").write_text("principal\nUser:svc-1\n", encoding="utf-8")
     return "--principals", str(folder / "known.csv"), "--extend"
 
 

@@ -66,7 +66,7 @@ def lose_first_entry(folder: Path) -> None:
 
 
 def cut_last_entry(folder: Path) -> None:
-    sorted((folder / "_delta_log").glob("*.json"))[-1].write_text("{")
+    sorted((folder / "_delta_log").glob("*.json"))[-1].write_text("{", encoding="utf-8")
 
 
 def lose_last_entry(folder: Path) -> None:

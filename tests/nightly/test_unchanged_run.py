@@ -47,7 +47,7 @@ def words(nights, *options):
 def holding(mute_until, finding="public-access"):
     def options(nights, _written):
         file = nights.folder / "mutes.toml"
-        file.write_text(MUTE.format(finding, mute_until))
+        file.write_text(MUTE.format(finding, mute_until), encoding="utf-8")
         return "--mutes", str(file)
 
     return options
@@ -55,7 +55,7 @@ def holding(mute_until, finding="public-access"):
 
 def asserting(nights, _written):
     file = nights.folder / "assertions.toml"
-    file.write_text(BREAKS)
+    file.write_text(BREAKS, encoding="utf-8")
     return "--assertions", str(file)
 
 
@@ -128,7 +128,7 @@ TAKES_WORK = {
 
 @pytest.mark.parametrize("name", TAKES_WORK)
 def test_whatever_else_is_asked_takes_work(nights, name):
-    (nights.folder / "principals.csv").write_text("principal\nUser:new\n")
+    (nights.folder / "principals.csv").write_text("principal\nUser:new\n", encoding="utf-8")
     names = pa.table({"resource_type": ["topic"], "resource_name": ["new"]})
     write_deltalake(str(nights.folder / "resources"), names, mode="overwrite")
     named = [word.format(nights.folder) for word in TAKES_WORK[name]]
@@ -141,12 +141,12 @@ def test_whatever_else_is_asked_takes_work(nights, name):
 def test_a_file_of_the_inventory_counts_by_what_it_names(nights, tmp_path):
     place = shutil.copytree(nights.folder / "warehouse", tmp_path / "warehouse")
     file = tmp_path / "principals.csv"
-    file.write_text("principal\nUser:ann\nUser:new\n")
+    file.write_text("principal\nUser:ann\nUser:new\n", encoding="utf-8")
     command = words(nights, *NEVER, "--principals", str(file))
     assert call(place, command).exit_code == 0
-    file.write_text("principal\r\nUser:new\r\nUser:ann\r\n")
+    file.write_text("principal\r\nUser:new\r\nUser:ann\r\n", encoding="utf-8")
     assert not takes_work(place, command)
-    file.write_text("principal\nUser:ann\nUser:newer\n")
+    file.write_text("principal\nUser:ann\nUser:newer\n", encoding="utf-8")
     assert takes_work(place, command)
 
 
@@ -161,12 +161,12 @@ SOURCES = {
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_source_of_other_bytes_takes_work(nights, tmp_path, name):
     source = nights.folder / "records.jsonl"
-    text = source.read_text()
-    source.write_text(SOURCES[name](text))
+    text = source.read_text(encoding="utf-8")
+    source.write_text(SOURCES[name](text), encoding="utf-8")
     try:
         assert takes_work(nights.folder / "warehouse", words(nights, *NEVER))
     finally:
-        source.write_text(text)
+        source.write_text(text, encoding="utf-8")
     assert not takes_work(nights.folder / "warehouse", words(nights, *NEVER))
 
 
@@ -202,18 +202,18 @@ def test_a_night_behind_a_killed_one_takes_back_what_that_one_left(nights, tmp_p
     source = Path(shutil.copy(nights.folder / "records.jsonl", tmp_path))
     command = ("run", "--source", f"records:{source}", *NEVER)
     assert call(place, command).exit_code == 0
-    before, text = Warehouse(place).tables(), source.read_text()
-    source.write_text(text + add(10, "User:dora", "pay.in") + "\n")
+    before, text = Warehouse(place).tables(), source.read_text(encoding="utf-8")
+    source.write_text(text + add(10, "User:dora", "pay.in") + "\n", encoding="utf-8")
     for point in ("after-facts", "before-job-run"):
         with pytest.MonkeyPatch.context() as patch:
             kill_at(patch, point)
             with pytest.raises(Killed):
                 call(place, command)
-    source.write_text(text)
+    source.write_text(text, encoding="utf-8")
     assert not takes_work(place, command)
     assert Warehouse(place).tables() == before
     log = place / "acl_log" / "_delta_log"
-    assert "RESTORE" in max(log.glob("*.json")).read_text()
+    assert "RESTORE" in max(log.glob("*.json")).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("point", ["before-job-run", "commit-1"])
@@ -268,7 +268,7 @@ def test_it_needs_no_spark_to_be_installed_nor_java(nights, tmp_path):
     for command in (first, other, ("--cluster", "other", "replay", *words(nights)[1:])):
         done = subprocess.run(
             [sys.executable, "-c", NO_SPARK, "--warehouse", str(place), *command],
-            env=env, capture_output=True, text=True, check=False,
+            env=env, capture_output=True, encoding="utf-8", check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
     assert Warehouse(place).tables() == before
@@ -312,7 +312,10 @@ def test_a_live_cluster_that_tells_the_same_brings_nothing_new(tmp_path, monkeyp
 def test_a_night_of_new_topics_decides_these_alone(nights, tmp_path):
     place = shutil.copytree(nights.folder / "warehouse", tmp_path / "warehouse")
     source = Path(shutil.copy(nights.folder / "records.jsonl", tmp_path))
-    source.write_text(source.read_text() + topic(10, "pay.new") + "\n" + topic(11, "else") + "\n")
+    source.write_text(
+        source.read_text(encoding="utf-8") + topic(10, "pay.new") + "\n" + topic(11, "else") + "\n",
+        encoding="utf-8",
+    )
     assert call(place, ("run", "--source", f"records:{source}", *NEVER)).exit_code == 0
     (newest,) = Warehouse(place).published().runs[-1:]
     assert "Decided again: 2 resources." in newest.notes

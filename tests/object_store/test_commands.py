@@ -187,7 +187,7 @@ def both(folder, bucket: Bucket, tmp_path) -> Both:
     files = tmp_path / "files"
     files.mkdir()
     for name, text in FILES.items():
-        (files / name).write_text(text)
+        (files / name).write_text(text, encoding="utf-8")
     return Both(folder, put_folder(folder, bucket, "acls"), files, bucket.store)
 
 

@@ -97,11 +97,11 @@ def test_an_object_that_goes_before_it_is_read_has_the_log_listed_again(
 
 def test_a_listing_in_a_bucket_is_a_source_and_its_replacement_is_the_next_state(bucket, tmp_path):
     warehouse = Warehouse(tmp_path / "w")
-    (tmp_path / "acls.txt").write_text(LISTING.format("a") + LISTING.format("b"))
+    (tmp_path / "acls.txt").write_text(LISTING.format("a") + LISTING.format("b"), encoding="utf-8")
     uri = put_file(tmp_path / "acls.txt", bucket, "acls.txt")
     warehouse.replay(f"acls-list:{uri}", cluster="c")
     assert sorted(acl[1] for acl in warehouse.acls()) == ["a", "b"]
-    (tmp_path / "acls.txt").write_text(LISTING.format("b"))
+    (tmp_path / "acls.txt").write_text(LISTING.format("b"), encoding="utf-8")
     put_file(tmp_path / "acls.txt", bucket, "acls.txt")
     warehouse.replay(f"acls-list:{uri}", cluster="c")
     assert [acl[1] for acl in warehouse.acls()] == ["b"]

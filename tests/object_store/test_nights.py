@@ -115,7 +115,7 @@ def in_a_process(uri, source, *options, **env):
     return subprocess.run(
         [*command, "--source", f"records:{source}", "--fail-on", "never", "--lock-timeout", "0",
          *options],
-        env={**os.environ, **env}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        env={**os.environ, **env}, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8",
         timeout=280, check=False,
     )  # fmt: skip
 

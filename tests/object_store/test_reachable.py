@@ -143,7 +143,7 @@ def test_a_command_ends_before_a_jvm_is_started(bucket):
     began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", program, "--warehouse", "s3a://nobody-has-it/w", "maintain"],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
     assert done.stderr.splitlines()[-1].startswith("Error: Cannot open s3a://nobody-has-it/w at ")

@@ -41,7 +41,7 @@ def run(program, *arguments, **env):
     return subprocess.run(
         [sys.executable, "-c", program, *arguments],
         env={**os.environ, **env},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=240, check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", timeout=240, check=False,
     )  # fmt: skip
 
 

@@ -51,7 +51,7 @@ class Warehouse:
 
     def __init__(self, folder, text, *options):
         self.listing = folder / "acls.txt"
-        self.listing.write_text(text)
+        self.listing.write_text(text, encoding="utf-8")
         self.path = folder / "warehouse"
         self.report = self.ask(
             "run", "--source", f"acls-list:{self.listing}", "--cidr-hosts", "off",

@@ -18,6 +18,7 @@ from aclkit.runtime.atomic_file import open_atomically, write_atomically
 from aclkit.runtime.own_files import require_own_links
 from aclkit.runtime.permissions import writing_as
 from aclkit.warehouse.lock import LOCK_NAME, warehouse_lock
+from tests.on_disk import on_disk
 
 HALF = """
 import sys, time
@@ -50,9 +51,9 @@ def killed_half_way(path, number):
 
 def test_what_a_killed_run_left_goes_with_the_next_write(tmp_path):
     path = tmp_path / "report.html"
-    path.write_text("old")
+    path.write_text("old", encoding="utf-8")
     assert killed_half_way(path, signal.SIGKILL) == -signal.SIGKILL
-    assert path.read_text() == "old"
+    assert path.read_text(encoding="utf-8") == "old"
     (left,) = set(tmp_path.iterdir()) - {path}
     assert not left.name.endswith(".html")
 
@@ -60,15 +61,15 @@ def test_what_a_killed_run_left_goes_with_the_next_write(tmp_path):
     assert left.exists(), "that of another file"
     write_atomically(path, "new")
     assert not left.exists()
-    assert path.read_text() == "new"
+    assert path.read_text(encoding="utf-8") == "new"
 
 
 def test_a_signal_leaves_the_old_file_and_nothing_beside_it(tmp_path):
     path = tmp_path / "report.html"
-    path.write_text("old")
+    path.write_text("old", encoding="utf-8")
     assert killed_half_way(path, signal.SIGTERM) == 143
     assert [*tmp_path.iterdir()] == [path]
-    assert path.read_text() == "old"
+    assert path.read_text(encoding="utf-8") == "old"
 
 
 def test_a_part_that_another_run_is_writing_stays(tmp_path):
@@ -76,17 +77,17 @@ def test_a_part_that_another_run_is_writing_stays(tmp_path):
     with open_atomically(path) as file:
         file.write("first")
         write_atomically(path, "second")
-        assert path.read_text() == "second"
-    assert path.read_text() == "first"
+        assert path.read_text(encoding="utf-8") == "second"
+    assert path.read_text(encoding="utf-8") == "first"
     assert [*tmp_path.iterdir()] == [path]
 
 
 def test_an_error_leaves_the_old_file(tmp_path):
     path = tmp_path / "a"
-    path.write_text("old")
+    path.write_text("old", encoding="utf-8")
     with pytest.raises(TypeError), open_atomically(path) as file:
         file.writelines(["half", None])
-    assert path.read_text() == "old"
+    assert path.read_text(encoding="utf-8") == "old"
     assert [*tmp_path.iterdir()] == [path]
 
 
@@ -105,29 +106,33 @@ def test_a_new_file_is_0640_and_one_for_everybody_0644_whatever_the_umask(tmp_pa
 
 def test_a_file_that_is_replaced_keeps_its_mode_and_group(tmp_path):
     path = tmp_path / "a"
-    path.write_text("old")
+    path.write_text("old", encoding="utf-8")
     path.chmod(0o604)
     if os.geteuid() == 0:
         os.chown(path, -1, 12345)
     group = path.stat().st_gid
     with writing_as(0o660, None):
         write_atomically(path, "new", for_everybody=True)
-    assert (mode(path), path.stat().st_gid, path.read_text()) == (0o604, group, "new")
+    assert (mode(path), path.stat().st_gid, path.read_text(encoding="utf-8")) == (
+        0o604,
+        group,
+        "new",
+    )
 
 
 def test_a_link_stays_one_and_a_device_is_written_to(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "file")
     write_atomically(tmp_path / "link", "x")
     assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "file").read_text() == "x"
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "x"
     write_atomically(Path("/dev/null"), "x")
     assert Path("/dev/null").is_char_device()
 
 
 @pytest.mark.parametrize("name", ["a" * 255, "ü" * 127, "a" * 199 + "ü" * 28])
 def test_a_name_as_long_as_names_may_be(tmp_path, name):
-    write_atomically(tmp_path / name, "x")
-    assert [path.name for path in tmp_path.iterdir()] == [name]
+    write_atomically(tmp_path / on_disk(name), "x")
+    assert [path.name for path in tmp_path.iterdir()] == [on_disk(name)]
 
 
 AS_ANOTHER = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes links of others")
@@ -136,7 +141,7 @@ AS_ANOTHER = pytest.mark.skipif(os.geteuid() != 0, reason="only root makes links
 @pytest.fixture
 def planted(tmp_path):
     """A link that another user made to a file of one's own."""
-    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "precious").write_text("precious", encoding="utf-8")
     (tmp_path / "link").symlink_to("precious")
     os.chown(tmp_path / "link", 65534, 65534, follow_symlinks=False)
     return tmp_path / "link"
@@ -148,14 +153,14 @@ def test_another_users_link_is_not_followed_by_what_a_user_names(planted, tmp_pa
     for name in ("link", "own"):
         with pytest.raises(SurroundingsError, match="another user made"):
             write_atomically(tmp_path / name, "x")
-    assert (tmp_path / "precious").read_text() == "precious"
+    assert (tmp_path / "precious").read_text(encoding="utf-8") == "precious"
 
 
 @AS_ANOTHER
 def test_a_file_of_our_own_takes_the_place_of_a_link(planted, tmp_path):
     write_atomically(planted, "x", is_ours=True)
-    assert (planted.is_symlink(), planted.read_text()) == (False, "x")
-    assert (tmp_path / "precious").read_text() == "precious"
+    assert (planted.is_symlink(), planted.read_text(encoding="utf-8")) == (False, "x")
+    assert (tmp_path / "precious").read_text(encoding="utf-8") == "precious"
 
 
 @AS_ANOTHER
@@ -169,7 +174,7 @@ def test_no_file_of_our_own_is_written_into_a_folder_that_another_user_links(tmp
 
 @pytest.mark.parametrize("how", ["link", "hard link", "pipe"])
 def test_a_lock_is_a_plain_file_of_its_own(tmp_path, how):
-    (tmp_path / "precious").write_text("precious")
+    (tmp_path / "precious").write_text("precious", encoding="utf-8")
     lock = tmp_path / LOCK_NAME
     if how == "pipe":
         os.mkfifo(lock)
@@ -179,7 +184,7 @@ def test_a_lock_is_a_plain_file_of_its_own(tmp_path, how):
         lock.hardlink_to(tmp_path / "precious")
     with pytest.raises(SurroundingsError, match="a link or no plain file"), held_lock(tmp_path):
         pass
-    assert (tmp_path / "precious").read_text() == "precious"
+    assert (tmp_path / "precious").read_text(encoding="utf-8") == "precious"
 
 
 def held_lock(folder):
@@ -235,7 +240,7 @@ def test_files_are_written_in_known_places_alone():
     found = {
         str(path.relative_to(package))
         for path in package.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and writes(node)
     }
     assert found - {"cli/help.py"} == WRITERS.keys()  # there a formatter has such a method

@@ -82,10 +82,10 @@ def test_a_loaded_array_cannot_be_written_to(tmp_path):
 
 
 def test_a_file_that_exists_is_not_written_over(tmp_path):
-    (tmp_path / "v").write_text("of another")
+    (tmp_path / "v").write_text("of another", encoding="utf-8")
     with pytest.raises(FileExistsError):
         save_mapped(VALUE, tmp_path / "v")
-    assert (tmp_path / "v").read_text() == "of another"
+    assert (tmp_path / "v").read_text(encoding="utf-8") == "of another"
 
 
 def test_a_value_stays_readable_after_its_file_was_removed(tmp_path):
@@ -103,7 +103,7 @@ def test_another_process_loads_the_same(tmp_path):
     )
     ran = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "v")],
-        capture_output=True, text=True, check=True,
+        capture_output=True, encoding="utf-8", check=True,
     )  # fmt: skip
     assert ran.stdout == "10 ['a', 'b']\n"
 

@@ -121,7 +121,7 @@ def test_python_code_takes_a_file(tmp_path, monkeypatch):
     for name in ("AWS_ENDPOINT_URL", "AWS_ALLOW_HTTP"):
         monkeypatch.setenv(name, "")  # taken back behind the test, whatever is put there
     file = tmp_path / "aclkit.toml"
-    file.write_text(f'warehouse = "s3a://b/w"\n[storage]\nendpoint = "{HERE}"\n')
+    file.write_text(f'warehouse = "s3a://b/w"\n[storage]\nendpoint = "{HERE}"\n', encoding="utf-8")
     use_storage(str(file))
     assert (s3_access().endpoint, s3_access().allow_http) == (HERE, True)
 

@@ -35,7 +35,7 @@ def run(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-c", RUN, str(tmp_path / "w")],
         env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8",
     )  # fmt: skip
     child, folder = process.stdout.readline().split()
     yield process, int(child), tmp_path / "tmp" / folder.rpartition("/")[2]
@@ -46,7 +46,10 @@ def run(tmp_path):
 def has_ended(number):
     """Whether a process has ended; one that nobody has asked for its code has."""
     try:
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        return (
+            Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+            == "Z"
+        )
     except FileNotFoundError:
         return True
 

@@ -36,7 +36,7 @@ def run(program: str, *arguments: str, **env: str) -> subprocess.CompletedProces
         env={**os.environ, **env},
         stdin=subprocess.DEVNULL,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=280,
         check=False,
     )
@@ -46,7 +46,7 @@ def java(folder: Path, says: str) -> Path:
     """A program ``java`` that says this, in a folder that is fit for PATH."""
     program = folder / "bin" / "java"
     program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\necho '{says}' >&2\n")
+    program.write_text(f"#!/bin/sh\necho '{says}' >&2\n", encoding="utf-8")
     program.chmod(0o755)
     return program
 
@@ -213,7 +213,10 @@ def test_a_session_loads_no_jar_that_was_changed(own_jars: Path) -> None:
     command = ("--warehouse", str(own_jars / "w"), "run", "--decide-with",
                "spark", "--source", f"metadata-log:{log}")  # fmt: skip
     done = subprocess.run(
-        [sys.executable, "-c", program, *command], capture_output=True, text=True, check=False
+        [sys.executable, "-c", program, *command],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert done.returncode == 4
     assert done.stderr.splitlines()[-1] == f"Error: {caught.value}"
@@ -249,7 +252,7 @@ def test_the_password_of_a_mirror_is_not_shown(
 ) -> None:
     spark_submit = tmp_path / "bin" / "spark-submit"
     spark_submit.parent.mkdir()
-    spark_submit.write_text('#!/bin/sh\necho "tried $*, in vain"; exit 1\n')
+    spark_submit.write_text('#!/bin/sh\necho "tried $*, in vain"; exit 1\n', encoding="utf-8")
     spark_submit.chmod(0o755)
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
     monkeypatch.setenv("ACLKIT_MAVEN_REPOSITORY", "https://ci:hunter2@jars.example/maven")
@@ -263,7 +266,7 @@ def test_no_network_is_told_with_what_to_do(
 ) -> None:
     spark_submit = tmp_path / "bin" / "spark-submit"
     spark_submit.parent.mkdir()
-    spark_submit.write_text("#!/bin/sh\necho no route to host; exit 1\n")
+    spark_submit.write_text("#!/bin/sh\necho no route to host; exit 1\n", encoding="utf-8")
     spark_submit.chmod(0o755)
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
 

@@ -26,7 +26,7 @@ def test_the_three_work_through_connect(tmp_path):
     small.build(root)
     script = Path(__file__).with_name("through_connect.py")
     words = [sys.executable, str(script), str(root), str(KRAFT)]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout.splitlines()[-1])
     assert said["client"] == "pyspark.sql.connect.session"

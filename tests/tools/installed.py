@@ -39,7 +39,7 @@ def run(*words: str | Path, cwd: Path = ROOT, code: int = 0, **env: str) -> tupl
             env=environment(**env),
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             timeout=MOST_SECONDS,
             check=False,
         )

@@ -34,7 +34,7 @@ def main() -> None:
         [sys.executable, "-m", "aclkit", "--warehouse", warehouse, *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
     )
     try:
         port, token = _address(process)
@@ -103,7 +103,7 @@ def _asked(which: str, port: int, token: str) -> float:
 
 
 def _figures(pid: int) -> str:
-    status = Path(f"/proc/{pid}/status").read_text()
+    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     memory = re.search(r"VmRSS:\s+(\d+)", status)
     descriptors = len([*Path(f"/proc/{pid}/fd").iterdir()])
     return f"{descriptors} descriptors, {int(memory[1]) // 1024 if memory else 0} MiB"

@@ -36,10 +36,10 @@ def age(warehouse: Path, days: float) -> None:
     """
     for path in warehouse.glob("*/_delta_log/*.json"):
         mark = path.stat()
-        actions = [json.loads(line) for line in path.read_text().splitlines()]
+        actions = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
         for action in actions:
             _age_action(action, int(days * SECONDS_OF_A_DAY * 1_000))
-        path.write_text("".join(f"{json.dumps(action)}\n" for action in actions))
+        path.write_text("".join(f"{json.dumps(action)}\n" for action in actions), encoding="utf-8")
         os.utime(path, (mark.st_atime, mark.st_mtime))
         # What Hadoop noted of the file's content holds no longer.
         (path.parent / f".{path.name}.crc").unlink(missing_ok=True)

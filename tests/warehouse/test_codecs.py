@@ -63,6 +63,6 @@ def test_no_other_module_makes_acls_findings_or_settings_of_rows(of_positions):
     found = {
         path.relative_to(ROOT).as_posix()
         for path in ROOT.rglob("*.py")
-        if re.search(of_positions, path.read_text())
+        if re.search(of_positions, path.read_text(encoding="utf-8"))
     }
     assert found <= {"warehouse/codecs.py"}

@@ -35,5 +35,7 @@ def test_a_question_to_duckdb_does_not_wait_for_it():
         "import sys, aclkit.warehouse.reader, aclkit.questions.query.access; "
         "print({'sqlglot', 'pyspark'} & {*sys.modules})"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    told = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
     assert told.stdout == "set()\n"

@@ -10,6 +10,7 @@ from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.run import begin_run, hold, publish
 from aclkit.warehouse.storage import LocalStorage
+from tests.on_disk import on_disk
 
 
 def test_a_path_is_a_folder_of_this_machine_whatever_it_holds(tmp_path):
@@ -71,7 +72,7 @@ def test_a_folder_whose_name_engines_read_differently_is_refused_before_it_is_ma
     "name", ["100%", "a%zz", "a#b", "a b", "a'b", 'a"b', "a:b", "{1,2}", "ä", "a+&=;"]
 )
 def test_a_folder_of_any_other_name_can_be_written_and_read(name, tmp_path):
-    folder = str(tmp_path / name / "w")
+    folder = str(tmp_path / on_disk(name) / "w")
     for _ in range(2):
         with begin_run(None, folder, "replay", lock_timeout=0) as run:
             run.cluster_id = "c"

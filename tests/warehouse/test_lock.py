@@ -73,7 +73,7 @@ def test_the_lock_is_free_again_after_a_run(tmp_path: Path):
 
 def test_a_warehouse_that_is_a_file_is_refused(tmp_path: Path):
     path = tmp_path / "file"
-    path.write_text("not a folder")
+    path.write_text("not a folder", encoding="utf-8")
     with (
         pytest.raises(SurroundingsError, match="Cannot write the warehouse"),
         warehouse_lock(str(path), 0),

@@ -58,11 +58,11 @@ def age_what_the_second_night_replaced(nights):
     for file in (nights.folder / "warehouse").glob("*/*.parquet"):
         os.utime(file, (time.time() - TEN_DAYS, time.time() - TEN_DAYS))
     log = nights.folder / "warehouse" / "explain_ruling" / "_delta_log" / f"{1:020}.json"
-    actions = [json.loads(line) for line in log.read_text().splitlines()]
+    actions = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     for action in actions:
         if "remove" in action:
             action["remove"]["deletionTimestamp"] -= TEN_DAYS * 1_000
-    log.write_text("".join(json.dumps(action) + "\n" for action in actions))
+    log.write_text("".join(json.dumps(action) + "\n" for action in actions), encoding="utf-8")
     files = {Path(file) for file in files_of(nights, "explain_ruling", 0)}
     return files - {Path(file) for file in files_of(nights, "explain_ruling", 1)}
 

@@ -28,7 +28,7 @@ def test_the_recipe_makes_the_tables_readable_by_name(tmp_path):
     small.build(tmp_path / "warehouse")
     script = Path(__file__).with_name("registering.py")
     words = [sys.executable, str(script), str(tmp_path), str(tmp_path / "warehouse"), RECIPE]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
     tables, rulings = done.stdout.splitlines()[-2:]
     assert {"acl_history", "explain_pair", "explain_ruling", "job_run"} <= {*tables.split()}

@@ -250,7 +250,7 @@ def test_what_the_disk_refuses_is_an_environment_error(tmp_path, monkeypatch, nu
 
 
 def test_a_file_in_the_place_of_the_folder_is_an_environment_error(tmp_path):
-    (tmp_path / "explain_pair").write_text("no folder")
+    (tmp_path / "explain_pair").write_text("no folder", encoding="utf-8")
     with pytest.raises(SurroundingsError, match="Cannot write"):
         written(tmp_path, pairs("a"))
 

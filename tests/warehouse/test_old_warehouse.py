@@ -77,7 +77,7 @@ def live(warehouse: Warehouse, nights, options=ASKED) -> None:
             cwd=OLD,
             env=env,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=False,
         )
         assert ended.returncode == 0, ended.stderr

@@ -78,7 +78,7 @@ def test_a_forked_child_of_a_process_that_has_asked_ends_well(store):
         ask()
     """
     words = [sys.executable, "-c", program, str(store.place)]
-    assert subprocess.check_output(words, text=True, timeout=120) == "0\n"
+    assert subprocess.check_output(words, encoding="utf-8", timeout=120) == "0\n"
 
 
 def test_what_is_too_large_to_be_held_comes_in_batches(store):

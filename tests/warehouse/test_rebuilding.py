@@ -225,7 +225,7 @@ def test_a_warehouse_without_job_run_is_no_new_one_for_a_rebuild(two_nights, har
 def test_a_log_that_cannot_be_read_tells_as_well_that_job_run_is_lost(two_nights):
     shutil.rmtree(two_nights / "job_run")
     for path in two_nights.glob("*/_delta_log/*.json"):
-        path.write_text("{")
+        path.write_text("{", encoding="utf-8")
     with pytest.raises(UsageError, match="job_run cannot be read"), begin(two_nights, Rebuild()):
         pass
 

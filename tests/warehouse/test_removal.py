@@ -76,7 +76,7 @@ def test_of_a_table_whose_needed_version_cannot_be_followed_nothing_goes_and_it_
     store, harm
 ):
     entry = Path(store.place.of_table("log_range")) / "_delta_log" / f"{1:020}.json"
-    entry.unlink() if harm == "gone" else entry.write_text("{")
+    entry.unlink() if harm == "gone" else entry.write_text("{", encoding="utf-8")
     before = files_of(store)
     (told,) = remove_unneeded(store, {"log_range": {1}})
     assert "No file of the table log_range was removed" in told

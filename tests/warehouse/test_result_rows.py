@@ -47,7 +47,7 @@ def connection(warehouse):
 
 def test_a_kernel_without_widgets_opens_a_warehouse(warehouse):
     words = [sys.executable, "-c", KERNEL, str(warehouse)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=False)
     assert (done.stdout, done.stderr) == (f"[{{'n': {len(small.HOSTS)}}}]\n", "")
 
 

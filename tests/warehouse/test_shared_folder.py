@@ -22,7 +22,7 @@ def committed(tmp_path):
         {"commitInfo": {"operationMetrics": {"numOutputRows": "3"}}},
         {"add": {"path": "part%201.parquet", "size": 10}},
     ]
-    (log / f"{0:020}.json").write_text("\n".join(map(json.dumps, actions)))
+    (log / f"{0:020}.json").write_text("\n".join(map(json.dumps, actions)), encoding="utf-8")
     return Location(str(tmp_path))
 
 

@@ -44,7 +44,7 @@ def live(warehouse: Warehouse, *words: str, zone: str = "America/New_York") -> s
         cwd=DATA,
         env=os.environ | {"PYTHONPATH": path, "TZ": zone},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     assert ended.returncode == 0, ended.stderr

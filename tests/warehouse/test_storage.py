@@ -15,6 +15,7 @@ from aclkit.warehouse.removal import _remove_of
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import LocalStorage, commit, newest_version
 from aclkit.warehouse.store import Store
+from tests.on_disk import on_disk
 from tests.warehouse.object_store import ObjectStore
 
 WRITERS = 8
@@ -22,7 +23,9 @@ WRITERS = 8
 
 @pytest.fixture(params=["local", "object store"])
 def storage(request, tmp_path):
-    return LocalStorage(tmp_path / "a é" / "b") if request.param == "local" else ObjectStore()
+    return (
+        LocalStorage(tmp_path / on_disk("a é") / "b") if request.param == "local" else ObjectStore()
+    )
 
 
 @pytest.fixture(params=["local", "object store"])

@@ -42,7 +42,7 @@ def test_new_files_are_readable_for_the_users_who_can_read_the_tables(place):
 )
 def test_a_malformed_file_knows_nothing(place, text):
     (place.folder / FOLDER).mkdir()
-    (place.folder / FOLDER / CHECKED).write_text(text)
+    (place.folder / FOLDER / CHECKED).write_text(text, encoding="utf-8")
     assert read_state(place, CHECKED) == {}
     assert checked_at(place, "c", "r") is None
 
@@ -59,7 +59,7 @@ def test_a_time_that_is_none_is_no_check(tmp_path_factory, value):
     place = Location(str(tmp_path_factory.mktemp("state")))
     (place.folder / FOLDER).mkdir()
     said = {"clusters": {"c": {"run_id": "r", "checked_at": value}}}
-    (place.folder / FOLDER / CHECKED).write_text(json.dumps(said))
+    (place.folder / FOLDER / CHECKED).write_text(json.dumps(said), encoding="utf-8")
     found = checked_at(place, "c", "r")
     assert found is None or found.tzinfo is not None
 

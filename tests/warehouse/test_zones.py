@@ -51,7 +51,7 @@ def in_zone(zone: str, *words: str) -> str:
         cwd=ROOT,
         env=os.environ | {"TZ": zone, "PYTHONPATH": str(ROOT)},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

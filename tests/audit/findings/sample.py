@@ -15,7 +15,7 @@ _FIELDS = [name for name in Acl.__slots__ if name != "acl_id"]
 @cache
 def sample_acls() -> tuple[Acl, ...]:
     """Read the ACLs as kafka-acls listed them."""
-    lines = (TEXT / "kafka-acls-list.txt").read_text().splitlines()
+    lines = (TEXT / "kafka-acls-list.txt").read_text(encoding="utf-8").splitlines()
     rows = [row for row in read_acls_list(lines, "sample") if row.record_type is not None]
     return tuple(
         Acl(acl_id=f"sample-{number:04}", **{name: getattr(row, name) for name in _FIELDS})
@@ -26,4 +26,4 @@ def sample_acls() -> tuple[Acl, ...]:
 @cache
 def sample_topics() -> tuple[str, ...]:
     """Read the names of the topics."""
-    return tuple((TEXT / "topics.txt").read_text().split())
+    return tuple((TEXT / "topics.txt").read_text(encoding="utf-8").split())

@@ -221,7 +221,7 @@ def test_no_message_or_fix_hides_what_it_is_about(planted):
 
 def test_the_findings_of_the_sample_have_the_fingerprints_of_ever():
     """Baselines and mutes know findings by these: a changed one makes them all forget."""
-    pinned = set(FINGERPRINTS.read_text().split("\n")) - {""}
+    pinned = set(FINGERPRINTS.read_text(encoding="utf-8").split("\n")) - {""}
     audit = audit_sample()
     every = [*find_all(audit), *find_readings(audit.acls, audit.semantics)]
     found = {f"{finding.finding} {finding.fingerprint}" for finding in every}

@@ -67,7 +67,7 @@ class Listening:
 def over_http(warehouse: Path | str, *more: str) -> Iterator[Listening]:
     """Serve a warehouse on a free port of this machine while the block runs."""
     command = [sys.executable, *words(warehouse, "--http", "127.0.0.1:0", *more)]
-    with subprocess.Popen(command, env=ENV, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, env=ENV, stderr=subprocess.PIPE, encoding="utf-8") as process:
         try:
             told = [process.stderr.readline().strip() for _ in range(3)]
             yield Listening(told[1], told[2].rpartition(" ")[2])

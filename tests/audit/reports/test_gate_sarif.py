@@ -43,7 +43,9 @@ resource "kafka_acl" "new" {
 @pytest.fixture
 def work(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "now.txt").write_text("\n".join(render_list([acl("orders", principal="User:ann")])))
+    (tmp_path / "now.txt").write_text(
+        "\n".join(render_list([acl("orders", principal="User:ann")])), encoding="utf-8"
+    )
     return tmp_path
 
 
@@ -67,7 +69,7 @@ def places(result):
 
 
 def test_an_acl_of_a_kafka_user_is_at_its_line(work):
-    (work / "users.yaml").write_text(USERS)
+    (work / "users.yaml").write_text(USERS, encoding="utf-8")
     (result,) = sarif("users.yaml")["results"]
     assert result["ruleId"] == "added"
     assert result["level"] == "warning"
@@ -84,8 +86,10 @@ def made(address):
 
 def test_an_acl_of_a_plan_is_at_the_block_of_its_resource(work):
     (work / "modules").mkdir()
-    (work / "modules" / "main.tf").write_text(MODULE)
-    (work / "plan.json").write_text(json.dumps(made('module.m.kafka_acl.new["a"]')))
+    (work / "modules" / "main.tf").write_text(MODULE, encoding="utf-8")
+    (work / "plan.json").write_text(
+        json.dumps(made('module.m.kafka_acl.new["a"]')), encoding="utf-8"
+    )
     (result,) = sarif("plan.json")["results"]
     assert places(result) == [("modules/main.tf", 5)]
     (logical,) = result["locations"][0]["logicalLocations"]
@@ -93,48 +97,50 @@ def test_an_acl_of_a_plan_is_at_the_block_of_its_resource(work):
 
 
 def test_a_resource_without_a_tf_file_is_at_its_plan(work):
-    (work / "plan.json").write_text(json.dumps(made("kafka_acl.new")))
+    (work / "plan.json").write_text(json.dumps(made("kafka_acl.new")), encoding="utf-8")
     (result,) = sarif("plan.json")["results"]
     assert places(result) == [("plan.json", None)]
 
 
 def test_a_removed_acl_has_no_file_and_a_logical_location(work):
-    (work / "users.yaml").write_text(USERS.replace("name: orders", "name: others"))
+    (work / "users.yaml").write_text(
+        USERS.replace("name: orders", "name: others"), encoding="utf-8"
+    )
     found = {each["ruleId"]: each for each in sarif("users.yaml")["results"]}
     assert "orders" in found["removed"]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"]
 
 
 def test_a_broken_condition_is_an_error(work):
-    (work / "users.yaml").write_text(USERS)
+    (work / "users.yaml").write_text(USERS, encoding="utf-8")
     first, second = sarif("users.yaml", "--fail-on", "any", code=1)["results"]
     assert (first["ruleId"], first["level"]) == ("verdict", "error")
     assert (second["ruleId"], second["level"]) == ("added", "error")
 
 
 def test_what_passes_has_no_warning(work):
-    (work / "users.yaml").write_text(USERS.replace("invoices", "orders2").split("      - res")[0]
-                                     + "      - resource: {type: topic, name: orders}\n"
-                                     + "        operations: [Read]\n")  # fmt: skip
+    user = USERS.replace("invoices", "orders2").split("      - res")[0]
+    granted = "      - resource: {type: topic, name: orders}\n        operations: [Read]\n"
+    (work / "users.yaml").write_text(user + granted, encoding="utf-8")
     assert [each["level"] for each in sarif("users.yaml")["results"]] == []
 
 
 def test_each_effect_of_a_plan_has_a_rule(work):
     gap = plan(resource("kafka_acl.a", "delete,create", tf(), tf()))
-    (work / "plan.json").write_text(json.dumps(gap))
+    (work / "plan.json").write_text(json.dumps(gap), encoding="utf-8")
     (result,) = sarif("plan.json")["results"]
     assert result["ruleId"] == "gap"
 
 
 def test_a_file_name_is_a_uri(work):
-    (work / "the users#1.yaml").write_text(USERS)
+    (work / "the users#1.yaml").write_text(USERS, encoding="utf-8")
     (result,) = sarif("the users#1.yaml")["results"]
     assert places(result)[0][0] == "the%20users%231.yaml"
 
 
 def test_a_result_keeps_its_fingerprint_when_its_line_moves(work):
-    (work / "users.yaml").write_text(USERS)
+    (work / "users.yaml").write_text(USERS, encoding="utf-8")
     first = sarif("users.yaml")["results"]
-    (work / "users.yaml").write_text(f"# a comment\n\n{USERS}")
+    (work / "users.yaml").write_text(f"# a comment\n\n{USERS}", encoding="utf-8")
     second = sarif("users.yaml")["results"]
     assert [each["partialFingerprints"] for each in first] == [
         each["partialFingerprints"] for each in second

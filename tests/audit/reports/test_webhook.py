@@ -170,7 +170,7 @@ def test_no_message_and_no_log_line_holds_the_secret(answer, caplog):
 
 def test_the_address_comes_from_the_file_before_the_environment(tmp_path):
     path = tmp_path / "webhook.url"
-    path.write_text("https://h.example/file\n")
+    path.write_text("https://h.example/file\n", encoding="utf-8")
     environ = {"ACLKIT_ALERT_WEBHOOK": "https://h.example/env", "ACLKIT_ALERT_TOKEN": "abc"}
     found = find_webhook(str(path), environ=environ)
     assert (found.address, found.where, found.token) == ("https://h.example/file", str(path), "abc")

@@ -98,14 +98,14 @@ def test_a_decision_that_was_changed_is_refused_with_its_line(root, place):
 
 def test_a_review_that_was_changed_is_refused_with_and_without_its_seal(root):
     path = root / "q1" / REVIEW
-    sound = path.read_text()
-    path.write_text(sound.replace('"ana"', '"eve"'))
+    sound = path.read_text(encoding="utf-8")
+    path.write_text(sound.replace('"ana"', '"eve"'), encoding="utf-8")
     with pytest.raises(DataError, match="does not have its seal"):
         load(root, "q1")
     other = review_of(started_by="eve")
-    path.write_text(pretty({**other.said, "seal": other.seal}))
+    path.write_text(pretty({**other.said, "seal": other.seal}), encoding="utf-8")
     decide_one(root)
-    path.write_text(sound)
+    path.write_text(sound, encoding="utf-8")
     with pytest.raises(DataError, match="Decision 1 does not follow the review"):
         load(root, "q1")
 
@@ -152,7 +152,9 @@ def test_a_closed_review_accepts_no_decision_and_has_its_evidence(root):
 def test_evidence_that_was_changed_is_not_gone_on_from(root):
     close_it(root)
     path = root / "q1" / EVIDENCE
-    path.write_text(path.read_text().replace('"by": "ana"', '"by": "eve"'))
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('"by": "ana"', '"by": "eve"'), encoding="utf-8"
+    )
     with pytest.raises(DataError, match="hash at the end"):
         evidence_of(load(root, "q1"))
 

@@ -36,7 +36,7 @@ def desk(warehouse, reviews):
 
 @pytest.fixture(autouse=True)
 def fresh(reviews):
-    (reviews / "q1" / "decisions.jsonl").write_text("")
+    (reviews / "q1" / "decisions.jsonl").write_text("", encoding="utf-8")
 
 
 @pytest.fixture
@@ -178,12 +178,12 @@ def test_a_closed_or_changed_review_takes_no_decision(warehouse, reviews, tmp_pa
     with serving(warehouse, reviews=str(root), **PROXY) as client:
         inside = client.enter()
         form = form_of(inside)
-        (root / "q1" / "evidence.json").write_text("{}")
+        (root / "q1" / "evidence.json").write_text("{}", encoding="utf-8")
         answer = inside.ask("/review/decide", form, headers=BOB)
         assert "is closed" in answer.text
         assert "/review/decide" not in inside.ask("/review", review="q1", headers=BOB).html
         (root / "q1" / "evidence.json").unlink()
-        (root / "q1" / "decisions.jsonl").write_text("{}\n")
+        (root / "q1" / "decisions.jsonl").write_text("{}\n", encoding="utf-8")
         answer = inside.ask("/review", review="q1", headers=BOB)
         assert answer.status == 503
         assert "A review cannot be read." in answer.text
@@ -208,7 +208,7 @@ def test_a_page_names_no_path_and_no_review_of_another_cluster(desk, reviews):
     other.mkdir()
     try:
         for text in ("{}", "no JSON"):
-            (other / "review.json").write_text(text)
+            (other / "review.json").write_text(text, encoding="utf-8")
             unknown = desk.ask("/review", review="none", headers=BOB)
             hidden = desk.ask("/review", review="secret-takeover", headers=BOB)
             listed = desk.ask("/reviews", headers=BOB)

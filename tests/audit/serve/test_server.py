@@ -252,7 +252,7 @@ def test_an_address_that_is_taken_and_a_token_others_may_read_are_refused(wareho
         ):
             pass
     file = tmp_path / "token"
-    file.write_text("s" * 43)
+    file.write_text("s" * 43, encoding="utf-8")
     file.chmod(0o644)
     with (
         pytest.raises(UsageError, match="Other users can read"),
@@ -263,7 +263,7 @@ def test_an_address_that_is_taken_and_a_token_others_may_read_are_refused(wareho
     with serving(warehouse, token_file=str(file)) as client:
         assert client.token == ""
         assert client.ask("/", headers={"Authorization": f"Bearer {'s' * 43}"}).status == 200
-    file.write_text("short")
+    file.write_text("short", encoding="utf-8")
     with pytest.raises(UsageError, match="at least 32"), serving(warehouse, token_file=str(file)):
         pass
 
@@ -336,11 +336,11 @@ def test_a_browser_signs_out_and_a_copy_of_its_cookie_is_worth_nothing(stranger)
 
 def test_a_new_token_in_the_file_counts_at_once_and_a_lost_one_lets_nobody_in(tmp_path):
     now, file = [0.0], tmp_path / "token"
-    file.write_text("s" * 43)
+    file.write_text("s" * 43, encoding="utf-8")
     file.chmod(0o600)
     token = TokenFile(str(file), clock=lambda: now[0])
     assert token() == "s" * 43
-    file.write_text("n" * 50)
+    file.write_text("n" * 50, encoding="utf-8")
     assert token() == "s" * 43  # not looked at yet
     now[0] += 5
     assert token() == "n" * 50

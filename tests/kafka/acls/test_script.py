@@ -39,7 +39,7 @@ BEYOND_ASCII = "ünï \U0001f511"
 
 def program(folder: Path, name: str, text: str) -> None:
     """Put a program where the script looks for its own."""
-    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
     (folder / name).chmod(0o700)
 
 
@@ -64,7 +64,7 @@ def run_script(
     assert done.returncode == code, done.stderr.decode()
     calls: list[list[str]] = [[]]
     told = folder / "calls"
-    for word in told.read_text().split("\0")[:-1] if told.exists() else ():
+    for word in told.read_text(encoding="utf-8").split("\0")[:-1] if told.exists() else ():
         if word == "END":
             calls.append([])
         else:
@@ -374,9 +374,9 @@ def test_the_bulk_form_gives_one_jvm_the_program_and_every_line(tmp_path):
     env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "BOOTSTRAP_SERVER": "h:1", "COMMAND_CONFIG": "a b"}
     lines = render_bulk(acls)[0]
     subprocess.run(["/bin/sh"], input="\n".join(lines).encode(), cwd=tmp_path, env=env, check=True)
-    assert (tmp_path / "words").read_text() == "h:1\na b\n"
-    assert "public class AddAcls {" in (tmp_path / "program").read_text()
-    kept = (tmp_path / "lines").read_text().splitlines()
+    assert (tmp_path / "words").read_text(encoding="utf-8") == "h:1\na b\n"
+    assert "public class AddAcls {" in (tmp_path / "program").read_text(encoding="utf-8")
+    kept = (tmp_path / "lines").read_text(encoding="utf-8").splitlines()
     assert kept == lines[lines.index("ACLS") - len(kept) : lines.index("ACLS")]
     assert len(kept) == len({a.binding for a in acls})
 

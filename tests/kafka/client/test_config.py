@@ -56,7 +56,7 @@ def test_names_of_plain_stay_as_they_are():
 
 
 def test_a_password_of_a_config_provider_is_resolved(tmp_path):
-    (tmp_path / "s.properties").write_text(f"pw={PASSWORD}\n")
+    (tmp_path / "s.properties").write_text(f"pw={PASSWORD}\n", encoding="utf-8")
     text = plain()["sasl.jaas.config"].replace(PASSWORD, f"${{file:{tmp_path}/s.properties:pw}}")
     given = plain(sasl_jaas_config=text) | {
         "config.providers": "file",

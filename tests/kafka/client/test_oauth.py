@@ -146,7 +146,9 @@ def test_an_answer_without_a_token_is_refused(body):
 def tls(tmp_path):
     """An endpoint's TLS; its certificate is of 127.0.0.1 and localhost."""
     key, certificate = stores.identity("server")
-    (tmp_path / "server.pem").write_text(stores.pem_key(key) + stores.pem(certificate))
+    (tmp_path / "server.pem").write_text(
+        stores.pem_key(key) + stores.pem(certificate), encoding="utf-8"
+    )
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(tmp_path / "server.pem")
     return context

@@ -26,8 +26,8 @@ def resolved(*args, **params):
 
 @pytest.fixture
 def secrets(tmp_path):
-    (tmp_path / "s.properties").write_text("pw=hunter2\nodd=${p:/x:y}\n")
-    (tmp_path / "pw").write_text("from a file\n")
+    (tmp_path / "s.properties").write_text("pw=hunter2\nodd=${p:/x:y}\n", encoding="utf-8")
+    (tmp_path / "pw").write_text("from a file\n", encoding="utf-8")
     return tmp_path
 
 

@@ -17,7 +17,7 @@ PASSWORD = "store-secret"
 def server(tmp_path, **changes):
     key, certificate = stores.identity("server")
     file = tmp_path / "server.pem"
-    file.write_text(stores.pem_key(key) + stores.pem(certificate))
+    file.write_text(stores.pem_key(key) + stores.pem(certificate), encoding="utf-8")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
     context.load_verify_locations(cadata=stores.pem(stores.authority("ca")[1]))
@@ -71,8 +71,10 @@ def test_pem_in_one_line_of_a_properties_file(tmp_path):
 
 def test_pem_in_files(tmp_path):
     key, certificate = stores.identity("client")
-    (tmp_path / "ca.pem").write_text(stores.pem(stores.authority("ca")[1]))
-    (tmp_path / "client.pem").write_text(stores.pem_key(key, PASSWORD) + stores.pem(certificate))
+    (tmp_path / "ca.pem").write_text(stores.pem(stores.authority("ca")[1]), encoding="utf-8")
+    (tmp_path / "client.pem").write_text(
+        stores.pem_key(key, PASSWORD) + stores.pem(certificate), encoding="utf-8"
+    )
     properties = {
         **{"ssl.truststore.type": "PEM", "ssl.truststore.location": f"{tmp_path}/ca.pem"},
         **{"ssl.keystore.type": "PEM", "ssl.keystore.location": f"{tmp_path}/client.pem"},

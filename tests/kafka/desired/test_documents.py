@@ -19,13 +19,13 @@ def checkout(tmp_path, monkeypatch):
     folder = tmp_path / "checkout"
     for name in ("users", "ci", ".git", "..2026"):
         (folder / name).mkdir(parents=True)
-    (folder / "users" / "a.yaml").write_text("a: 1")
-    (folder / "ci" / "b.yaml").write_text("b: 1")
-    (folder / ".git" / "config").write_text(SECRET)
-    (folder / "..2026" / "c.yaml").write_text("c: 1")
-    (tmp_path / "netrc").write_text(SECRET)
+    (folder / "users" / "a.yaml").write_text("a: 1", encoding="utf-8")
+    (folder / "ci" / "b.yaml").write_text("b: 1", encoding="utf-8")
+    (folder / ".git" / "config").write_text(SECRET, encoding="utf-8")
+    (folder / "..2026" / "c.yaml").write_text("c: 1", encoding="utf-8")
+    (tmp_path / "netrc").write_text(SECRET, encoding="utf-8")
     (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "x.yaml").write_text(SECRET)
+    (tmp_path / "other" / "x.yaml").write_text(SECRET, encoding="utf-8")
     monkeypatch.chdir(folder)
     return folder
 
@@ -64,7 +64,7 @@ def test_a_link_out_of_what_was_named_is_refused(checkout, link, how):
 @pytest.mark.parametrize("how", ["linked", "linked/*", "linked/x.yaml", "linked/*.yaml"])
 def test_a_linked_folder_is_no_way_out_of_the_current_one(checkout, target, how):
     (checkout / "linked").symlink_to(target)
-    (checkout / ".git" / "x.yaml").write_text(SECRET)
+    (checkout / ".git" / "x.yaml").write_text(SECRET, encoding="utf-8")
     with pytest.raises(UsageError, match=r"symbolic link|no file has such a name"):
         texts(how)
 
@@ -86,19 +86,19 @@ def test_links_within_what_was_named_are_followed(checkout, tmp_path):
 
 
 def test_what_a_shell_opened_is_read_wherever_it_lies(tmp_path):
-    (tmp_path / "f.yaml").write_text("f: 1")
+    (tmp_path / "f.yaml").write_text("f: 1", encoding="utf-8")
     with (tmp_path / "f.yaml").open() as opened:
         assert texts(f"/dev/fd/{opened.fileno()}") == ["f: 1"]
 
 
 def test_a_hidden_file_that_is_named_is_read(checkout):
-    (checkout / ".acls.yaml").write_text("h: 1")
+    (checkout / ".acls.yaml").write_text("h: 1", encoding="utf-8")
     assert texts(".acls.yaml") == ["h: 1"]
 
 
 @pytest.mark.parametrize("name", ["a\n::error::b.yaml", "a\r\n/merge.yaml", "a\u2028b.yaml"])
 def test_a_file_name_of_several_lines_is_refused_and_shown_in_one(checkout, name):
-    (checkout / name.replace("/", "_")).write_text("a: 1")
+    (checkout / name.replace("/", "_")).write_text("a: 1", encoding="utf-8")
     with pytest.raises(UsageError, match="of one line") as refused:
         texts(".")
     assert len(str(refused.value).splitlines()) == 1

@@ -39,7 +39,7 @@ def test_a_plan_of_20_mb_is_read_in_bounded_time_and_memory(tmp_path):
     assert path.stat().st_size > 19 * MIB
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, str(path)],
-        capture_output=True, text=True, timeout=120, check=True,
+        capture_output=True, encoding="utf-8", timeout=120, check=True,
     )  # fmt: skip
     counted, peak = done.stdout.splitlines()
     assert counted == "0 29001"

@@ -32,7 +32,7 @@ class Kinds:
 
 @pytest.fixture
 def builder(tmp_path, monkeypatch):
-    (tmp_path / "kinds_of_principals.py").write_text(KINDS)
+    (tmp_path / "kinds_of_principals.py").write_text(KINDS, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     return builder_of(
         {

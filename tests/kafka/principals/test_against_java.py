@@ -32,7 +32,7 @@ that Java has read from a text (it puts a question mark there)."""
 def _as_java(names: Sequence[str]) -> list[str]:
     asked = "".join(f"{name.encode().hex()}\n" for name in names)
     program = [str(require_java()), str(Path(__file__).with_name("Names.java"))]
-    ran = subprocess.run(program, input=asked, capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(program, input=asked, capture_output=True, encoding="utf-8", timeout=120)
     assert ran.returncode == 0, ran.stderr
     return [bytes.fromhex(line).decode() for line in ran.stdout.splitlines()]
 
@@ -60,8 +60,8 @@ def test_a_type_that_java_does_not_know_is_refused_with_the_form_to_write():
 
 
 def test_subjects_of_certificates_become_the_principals_that_brokers_log():
-    subjects = (FIELD / "subjects.txt").read_text().splitlines()
-    written = (FIELD / "java.txt").read_text().splitlines()
+    subjects = (FIELD / "subjects.txt").read_text(encoding="utf-8").splitlines()
+    written = (FIELD / "java.txt").read_text(encoding="utf-8").splitlines()
     builder = X500Builder()
     assert [builder.build_principal_from_name(s).name for s in subjects] == written
 

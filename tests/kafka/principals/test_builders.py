@@ -32,7 +32,7 @@ SHORT = {"ssl.principal.mapping.rules": "RULE:^CN=(.*?),OU=(.*?)(,.*)?$/$1@$2/L,
 @pytest.fixture
 def staff(tmp_path):
     path = tmp_path / "staff.csv"
-    path.write_text("principal,team,site\nUser:alice,pay,\nbob,ops,fra\n")
+    path.write_text("principal,team,site\nUser:alice,pay,\nbob,ops,fra\n", encoding="utf-8")
     return load_builder(TABLE, {"table": str(path)})
 
 
@@ -84,7 +84,7 @@ def test_a_table_may_be_json_lines_or_parquet(tmp_path, ending):
     path = tmp_path / f"staff.{ending}"
     rows = [{"principal": "User:a", "age": 7}]
     if ending == "jsonl":
-        path.write_text(json.dumps(rows[0]))
+        path.write_text(json.dumps(rows[0]), encoding="utf-8")
     else:
         pq.write_table(pa.Table.from_pylist(rows), path)
     built = load_builder(TABLE, {"table": str(path)}).build_principal_from_name("a")
@@ -94,7 +94,7 @@ def test_a_table_may_be_json_lines_or_parquet(tmp_path, ending):
 @pytest.mark.parametrize("row", ['{"principal": null}', '{"principal": ""}'])
 def test_a_row_of_a_table_names_a_principal(tmp_path, row):
     path = tmp_path / "staff.jsonl"
-    path.write_text('{"principal": "a"}\n' + row)
+    path.write_text('{"principal": "a"}\n' + row, encoding="utf-8")
     with pytest.raises(UsageError, match=r"staff\.jsonl, row 2: expected a principal, found none"):
         load_builder(TABLE, {"table": str(path)})
 
@@ -145,7 +145,7 @@ def test_what_goes_wrong_in_somebody_elses_builder_is_said_plainly(
     tmp_path, monkeypatch, request, body, message
 ):
     module = f"mine_{abs(hash(request.node.name))}"
-    (tmp_path / f"{module}.py").write_text(body)
+    (tmp_path / f"{module}.py").write_text(body, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(UsageError, match=message):
         load_builder(f"{module}:Mine", {})
@@ -170,7 +170,7 @@ class Mine:
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
-    (tmp_path / "own_builder.py").write_text(OWN)
+    (tmp_path / "own_builder.py").write_text(OWN, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     return builder_of(
         {"principal_builder": "own_builder:Mine", "principal_builder_properties": ["team=red=blue"]}
@@ -218,8 +218,8 @@ def test_properties_without_a_builder_are_refused():
 def test_rows_of_an_inventory_are_built_from_their_name_or_from_all_their_columns(tmp_path):
     build = entries_built_by(load_builder(X500, SHORT))
     by_name, by_columns = tmp_path / "names.csv", tmp_path / "columns.csv"
-    by_name.write_text('principal,team\n"CN=Duke,OU=SME",red\n')
-    by_columns.write_text("CN,OU,team\nDuke,SME,red\n")
+    by_name.write_text('principal,team\n"CN=Duke,OU=SME",red\n', encoding="utf-8")
+    by_columns.write_text("CN,OU,team\nDuke,SME,red\n", encoding="utf-8")
     for path in (by_name, by_columns):
         (entry,) = read_inventory(None, str(path), PRINCIPALS, build)
         assert (entry.name, entry.origin) == ("User:duke@sme", FILE)
@@ -229,7 +229,7 @@ def test_rows_of_an_inventory_are_built_from_their_name_or_from_all_their_column
 
 def test_a_row_that_the_builder_refuses_is_named(tmp_path):
     path = tmp_path / "names.csv"
-    path.write_text('principal\n"CN=Duke"\nalice\n')
+    path.write_text('principal\n"CN=Duke"\nalice\n', encoding="utf-8")
     with pytest.raises(
         UsageError, match=r"names\.csv, row 2: .*Invalid distinguished name 'alice'"
     ):

@@ -32,7 +32,7 @@ def resolver(home: Path, *lines: str) -> None:
     """Put a script where Spark's resolver is looked for."""
     spark_submit = home / "bin" / "spark-submit"
     spark_submit.parent.mkdir()
-    spark_submit.write_text("\n".join(("#!/bin/sh", *lines)))
+    spark_submit.write_text("\n".join(("#!/bin/sh", *lines)), encoding="utf-8")
     spark_submit.chmod(0o755)
 
 

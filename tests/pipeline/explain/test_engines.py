@@ -181,7 +181,7 @@ if __name__ == "__main__":
 
 def test_processes_end_with_the_process_that_started_them(tmp_path):
     program = tmp_path / "program.py"
-    program.write_text(RUN)
+    program.write_text(RUN, encoding="utf-8")
     folder = tmp_path / "running"
     folder.mkdir()
     root = str(Path(__file__).parents[3])
@@ -202,7 +202,10 @@ def test_processes_end_with_the_process_that_started_them(tmp_path):
 
 def is_running(number):
     with suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return (
+            Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+            != "Z"
+        )
     return False
 
 

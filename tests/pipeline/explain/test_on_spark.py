@@ -44,7 +44,10 @@ def rows_of(store, table):
 def commits_of(store, table):
     """What wrote each version of a table."""
     for log in sorted((store.place.folder / table / "_delta_log").glob("*.json")):
-        infos = (json.loads(line).get("commitInfo") for line in log.read_text().splitlines())
+        infos = (
+            json.loads(line).get("commitInfo")
+            for line in log.read_text(encoding="utf-8").splitlines()
+        )
         yield next(filter(None, infos))
 
 

@@ -41,7 +41,7 @@ def test_so_has_the_zip_that_a_cluster_gets(other, tmp_path):
 @pytest.mark.parametrize("package", DECIDING)
 def test_another_line_of_what_decides_gives_another_digest(other, package):
     module = max((other / package).rglob("*.py"))
-    module.write_text(f"{module.read_text()}\n# another line\n")
+    module.write_text(f"{module.read_text(encoding='utf-8')}\n# another line\n", encoding="utf-8")
     assert digest_of(other) != rules_digest()
 
 

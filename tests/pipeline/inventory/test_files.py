@@ -249,5 +249,5 @@ def test_path_that_nothing_opens_is_the_requests_fault(path):
 
 def test_uri_is_read_like_a_path(tmp_path):
     path = tmp_path / "i.csv"
-    path.write_text("principal\nUser:a\n")
+    path.write_text("principal\nUser:a\n", encoding="utf-8")
     assert names(read_inventory(None, path.as_uri(), PRINCIPALS)) == ["User:a"]

@@ -359,7 +359,10 @@ def slow(name):
 
 def run(script, *arguments):
     done = subprocess.run(
-        [sys.executable, "-c", script, *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -285,7 +285,7 @@ def test_whatever_happens_to_a_log_what_was_read_of_it_is_what_it_holds(steps):
 
 def test_a_file_is_read_again_only_where_its_look_has_changed(tmp_path, monkeypatch):
     path = tmp_path / "acls.txt"
-    path.write_text("one")
+    path.write_text("one", encoding="utf-8")
     old = path.stat().st_mtime - 60
     os.utime(path, (old, old))
     follower = ContentFollower("the file", FileContent(str(path)))
@@ -298,19 +298,19 @@ def test_a_file_is_read_again_only_where_its_look_has_changed(tmp_path, monkeypa
 
 def test_a_file_that_was_just_written_is_compared_by_its_bytes(tmp_path):
     path = tmp_path / "acls.txt"
-    path.write_text("one")
+    path.write_text("one", encoding="utf-8")
     follower = ContentFollower("the file", FileContent(str(path)))
     follower.look()
     follower.end()
     look = path.stat()
-    path.write_text("two")
+    path.write_text("two", encoding="utf-8")
     os.utime(path, ns=(look.st_atime_ns, look.st_mtime_ns))
     assert follower.look() is not None
 
 
 def test_a_file_that_goes_is_news_and_no_error(tmp_path):
     path = tmp_path / "mutes.toml"
-    path.write_text("")
+    path.write_text("", encoding="utf-8")
     follower = ContentFollower("the file", FileContent(str(path)))
     follower.look()
     follower.end()
@@ -321,7 +321,7 @@ def test_a_file_that_goes_is_news_and_no_error(tmp_path):
 def test_a_file_of_an_option_makes_the_sources_be_read_as_a_whole(log, tmp_path):
     log.add()
     mutes = tmp_path / "mutes.toml"
-    mutes.write_text("")
+    mutes.write_text("", encoding="utf-8")
     both = Following(looked(log), [str(mutes)])
     both.begin(lambda: looked(log))
     both.end()
@@ -329,7 +329,7 @@ def test_a_file_of_an_option_makes_the_sources_be_read_as_a_whole(log, tmp_path)
     state = both.state()
     log.add()
     assert both.look().tail
-    mutes.write_text("# changed")
+    mutes.write_text("# changed", encoding="utf-8")
     assert both.look().tail is None
     later = Following(looked(log), [str(mutes)])
     assert not later.resume(state), "the file has changed since"
@@ -402,13 +402,17 @@ def test_a_log_of_which_a_file_goes_before_its_end_is_found_has_no_place(log):
 
 def test_a_content_is_noted_before_the_source_is_read(tmp_path):
     text = tmp_path / "acls.txt"
-    text.write_text(f"Current ACLs for resource `{PATTERN}`:\n\t{ENTRY.format('bob')}\n")
+    text.write_text(
+        f"Current ACLs for resource `{PATTERN}`:\n\t{ENTRY.format('bob')}\n", encoding="utf-8"
+    )
     source = [Source("acls-list", str(text))]
     one = Following(look_at(source))
 
     def reading_just_before_it_is_written():
         intake = look_at(source)
-        text.write_text(text.read_text() + f"\t{ENTRY.format('eve')}\n")
+        text.write_text(
+            text.read_text(encoding="utf-8") + f"\t{ENTRY.format('eve')}\n", encoding="utf-8"
+        )
         return intake
 
     one.begin(reading_just_before_it_is_written)

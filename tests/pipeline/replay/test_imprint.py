@@ -78,7 +78,7 @@ def test_other_bytes_and_other_files_are_another_source(log, change):
 def test_the_same_bytes_at_another_time_are_the_same_source(log):
     before = digest(log)
     os.utime(log / SEGMENT)
-    (log / "quorum-state").write_text("{}")
+    (log / "quorum-state").write_text("{}", encoding="utf-8")
     assert digest(log) == before
 
 

@@ -36,7 +36,7 @@ ENTRY = "\t(principal=User:{}, host=*, operation=READ, permissionType={})\n"
 def listing(tmp_path):
     def written(text):
         path = tmp_path / "acls.txt"
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         return [Source("acls-list", str(path))]
 
     return written

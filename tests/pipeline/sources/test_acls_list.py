@@ -53,7 +53,7 @@ FOO = ("TOPIC", "foo", "LITERAL", "User:bob", "*", "READ", "ALLOW")
 def test_a_real_listing_equals_what_the_admin_client_saw():
     with (DATA / "kafka-acls-list.txt").open(encoding="utf-8") as lines:
         rows = list(read_acls_list(lines, "s"))
-    live = {tuple(acl) for acl in json.loads((DATA / "live-acls.json").read_text())}
+    live = {tuple(acl) for acl in json.loads((DATA / "live-acls.json").read_text(encoding="utf-8"))}
     read_ones = {("BROKER" if b[0] == "CLUSTER" else b[0], *b[1:]) for b in bindings(rows)}
     assert len(rows) == len(live) == 627
     assert read_ones == live
@@ -255,7 +255,7 @@ def test_a_pasted_listing_is_read_as_kafka_acls_wrote_it(name):
 
 @pytest.mark.parametrize("mark", ["# ", "> ", "| ", "// ", "-- ", ";", "    ", "\t", "##  "])
 def test_one_sign_in_front_of_all_lines_is_left_out(mark):
-    text = (PASTED / "tabs.txt").read_text()
+    text = (PASTED / "tabs.txt").read_text(encoding="utf-8")
     rows = read(*(f"{mark}{line}".rstrip() for line in text.splitlines()))
     assert (bindings(rows), rejected_lines(rows)) == (RELATION, [])
 
@@ -319,7 +319,7 @@ def test_a_line_that_a_terminal_has_wrapped_is_named_so():
     assert "wrapped or cut" in first.reason
 
 
-RPK = (OTHER_FORMS / "rpk.txt").read_text().splitlines()
+RPK = (OTHER_FORMS / "rpk.txt").read_text(encoding="utf-8").splitlines()
 ANN = ("User:ann", "*", "READ", "ALLOW")
 RPK_ACLS = [
     ("TOPIC", "foo", "LITERAL", *ANN),

@@ -43,7 +43,7 @@ class Heard(ReadProgress):
 @pytest.fixture
 def samples(tmp_path):
     """A file of each kind."""
-    (tmp_path / "records.jsonl").write_text(f"{json.dumps(RECORD)}\n" * 3_000)
+    (tmp_path / "records.jsonl").write_text(f"{json.dumps(RECORD)}\n" * 3_000, encoding="utf-8")
     return {
         SEGMENT: KRAFT / "00000000000000000000.log",
         SNAPSHOT: KRAFT / NEWEST,

@@ -61,7 +61,7 @@ def test_one_batch_with_another_epoch_makes_the_file_count_for_nothing(read):
 
 def test_the_file_of_a_folder_is_read_with_its_segments_and_rejected_if_it_is_broken(tmp_path):
     (tmp_path / "00000000000000000000.log").write_bytes(batch(0, ACL))
-    (tmp_path / FILE_NAME).write_text(TEXT)
+    (tmp_path / FILE_NAME).write_text(TEXT, encoding="utf-8")
     *_, item = metadata_log_items(str(tmp_path))
     assert (item.kind, [row.fact for row in read_item(item)]) == (EPOCHS, [TOLD] * 3)
     (tmp_path / FILE_NAME).write_bytes(b"\xff\0\n")

@@ -115,18 +115,20 @@ def test_damaged_start_of_one_segment_is_left_to_the_reader(log_dir):
 @pytest.mark.parametrize("above", [0, 1])
 def test_cluster_id_stands_beside_or_above_the_log(log_dir, above):
     folder = [log_dir, log_dir.parent][above]
-    (folder / "meta.properties").write_text("#\n#Sat\nversion=1\ncluster.id=aB-_9\nnode.id=1\n")
+    (folder / "meta.properties").write_text(
+        "#\n#Sat\nversion=1\ncluster.id=aB-_9\nnode.id=1\n", encoding="utf-8"
+    )
     assert read_cluster_id(str(log_dir)) == "aB-_9"
     assert read_cluster_id(str(log_dir / SEGMENT)) == "aB-_9"
 
 
 def test_cluster_id_of_a_broker_stands_in_its_log_dir(log_dir):
-    (log_dir.parent / "meta.properties").write_text("cluster.id = x1")
+    (log_dir.parent / "meta.properties").write_text("cluster.id = x1", encoding="utf-8")
     assert read_cluster_id(str(log_dir.parent)) == "x1"
 
 
 def test_meta_properties_that_are_none_of_javas_are_unusable_data(log_dir):
-    (log_dir.parent / "meta.properties").write_text("cluster.id=\\u12")
+    (log_dir.parent / "meta.properties").write_text("cluster.id=\\u12", encoding="utf-8")
     with pytest.raises(DataError, match=r"meta.properties: expected four hexadecimal digits"):
         read_cluster_id(str(log_dir.parent))
 

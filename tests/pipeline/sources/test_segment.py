@@ -164,7 +164,7 @@ def test_log_of_an_upgrade_to_4_4_is_read_whole_and_leaves_the_acls_that_kafka_l
     columns = ("resource_type", "resource_name", "pattern_type", "principal", "host")
     columns += ("operation", "permission_type")
     bindings = Counter("\t".join(getattr(row, c) for c in columns) for row in alive.values())
-    assert bindings == Counter((UPGRADE / "acls.tsv").read_text().splitlines())
+    assert bindings == Counter((UPGRADE / "acls.tsv").read_text(encoding="utf-8").splitlines())
     assert bindings.total() == 109
 
 

@@ -104,7 +104,7 @@ def test_a_name_of_other_bytes_than_utf_8_is_a_reject():
 
 @pytest.mark.parametrize("mark", ["# ", "> ", "| "])
 def test_a_listing_of_old_is_named_so_behind_a_sign_too(mark):
-    text = (PASTED / "kafka-1.0.txt").read_text()
+    text = (PASTED / "kafka-1.0.txt").read_text(encoding="utf-8")
     with pytest.raises(DataError, match=r"kafka-acls up to Kafka 2\.2"):
         read(*(f"{mark}{line}" for line in text.splitlines()))
 

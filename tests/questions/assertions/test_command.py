@@ -27,7 +27,7 @@ def root(tmp_path_factory):
 def check(root, tmp_path):
     def call(text, *arguments, code):
         file = tmp_path / "a.toml"
-        file.write_text(text)
+        file.write_text(text, encoding="utf-8")
         return run("--warehouse", root, "assert", file, *arguments, code=code)
 
     return call

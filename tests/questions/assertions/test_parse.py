@@ -69,7 +69,7 @@ def test_super_users_count_unless_the_assertion_or_the_file_leaves_them_out():
 
 
 def test_the_shipped_example_shows_every_kind():
-    found = parse_assertions(EXAMPLE.read_text(), "conf/assertions.toml")
+    found = parse_assertions(EXAMPLE.read_text(encoding="utf-8"), "conf/assertions.toml")
     assert {a.kind for a in found} == {"never", "always", "only", "at_most", "separate"}
 
 

@@ -22,7 +22,7 @@ def line(seconds, request="CreateAcls", who="User:a", verb="Allowed", operation=
 
 def read(tmp_path, *lines, zone="UTC"):
     path = tmp_path / "kafka-authorizer.log"
-    path.write_text("".join(lines))
+    path.write_text("".join(lines), encoding="utf-8")
     return read_controller_log([str(path)], zone)
 
 

@@ -28,8 +28,8 @@ REFUSED = (
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory):
     folder = tmp_path_factory.mktemp("refused")
-    (folder / "acls.txt").write_text(LISTING)
-    (folder / "log").write_text("".join(map(line, range(len(REFUSED)), REFUSED)))
+    (folder / "acls.txt").write_text(LISTING, encoding="utf-8")
+    (folder / "log").write_text("".join(map(line, range(len(REFUSED)), REFUSED)), encoding="utf-8")
     warehouse = folder / "warehouse"
     run(
         "--warehouse", warehouse, "run", "--source", f"acls-list:{folder / 'acls.txt'}",

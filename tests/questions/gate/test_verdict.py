@@ -140,7 +140,7 @@ def test_an_unknown_result_is_denied():
 
 def test_the_example_file_of_watches_is_read():
     path = Path(__file__).parents[3] / "conf" / "watch.toml"
-    assert len(parse_watches(path.read_text(), "watch.toml")) == 3
+    assert len(parse_watches(path.read_text(encoding="utf-8"), "watch.toml")) == 3
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,9 @@ def main() -> None:
             told[statement] = str(connection.execute(statement).fetchmany(1000))
         except (duckdb.Error, UnicodeError, RuntimeError) as error:
             told[statement] = f"{type(error).__name__}: {error}"
-    threads = [path.read_text() for path in Path("/proc/self/task").glob("*/status")]
+    threads = [
+        path.read_text(encoding="utf-8") for path in Path("/proc/self/task").glob("*/status")
+    ]
     sys.stdout.write(json.dumps({
         "landlock": "landlock" in walls,
         "told": told,

@@ -10,13 +10,14 @@ import pytest
 
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import Published, open_warehouse
+from tests.on_disk import on_disk
 from tests.questions.query import small_warehouse
 from tests.untouched import left_alone
 
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Published]:
-    root = tmp_path_factory.mktemp("ware house é")
+    root = tmp_path_factory.mktemp("house") / on_disk("ware house é")
     small_warehouse.build(root)
     with left_alone(root):
         yield open_warehouse(str(root))

@@ -151,7 +151,7 @@ def attack(place: Place, walls: str, statements: tuple[str, ...]) -> dict:
         input=json.dumps([place.fill(text) for text in statements]),
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "SECRET": SECRET},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=120,
         check=False,
     )

@@ -55,7 +55,7 @@ def test_every_line_of_a_real_broker_follows_from_its_acls(wording):
     """The real lines are of 4.1; those of 4.2 differ in the brackets of the ACL only."""
     past = secure_past()
     old, new = (f"StandardAcl{each}" for each in ("(", wording.value[0]))
-    data = LOG.read_text().replace(old, new)
+    data = LOG.read_text(encoding="utf-8").replace(old, new)
     if wording is Wording.SINCE_4_2:
         data = data.replace("ALLOW))", "ALLOW])").replace("DENY))", "DENY])")
     found = [

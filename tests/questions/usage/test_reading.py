@@ -231,7 +231,7 @@ def test_names_with_the_words_of_kafka_stay_undetermined(tmp_path):
     log = tmp_path / "a.log"
     hostile = TEXTS[0].replace("User:a", "User:x is Denied operation = READ from host = 1 on "
                                "resource = Topic:LITERAL:y")  # fmt: skip
-    log.write_text(f"[2026-11-20 10:00:00,000] INFO {hostile}\n" * 3)
+    log.write_text(f"[2026-11-20 10:00:00,000] INFO {hostile}\n" * 3, encoding="utf-8")
     ((_, said),) = read_whole(log)
     assert said[9] == UNDETERMINED
 

@@ -191,7 +191,7 @@ def machine() -> str:
     info: Mapping[str, str] = {}
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.is_file():
-        lines = (line.partition(":") for line in cpuinfo.read_text().splitlines())
+        lines = (line.partition(":") for line in cpuinfo.read_text(encoding="utf-8").splitlines())
         info = {key.strip(): value.strip() for key, _, value in lines}
     processor = info.get("model name") or platform.processor() or platform.machine()
     return f"{os.cpu_count()} cores, {processor}"

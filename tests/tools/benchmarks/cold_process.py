@@ -103,7 +103,7 @@ def run(
     """
     _adopt()
     jobs, config, said = (scratch / name for name in ("jobs.log", "log4j2.properties", "said"))
-    config.write_text(_LOG4J.format(path=jobs))
+    config.write_text(_LOG4J.format(path=jobs), encoding="utf-8")
     jobs.unlink(missing_ok=True)
     options = f"{env.get(_OPTIONS, '')} -Dlog4j2.configurationFile={config}".strip()
     before, started = _cpu(), time.perf_counter()
@@ -118,10 +118,10 @@ def run(
             raise
     wall = time.perf_counter() - started
     _reap()
-    lines = jobs.read_text().splitlines() if jobs.exists() else []
+    lines = jobs.read_text(encoding="utf-8").splitlines() if jobs.exists() else []
     most, got = peaks.most, sum(line.startswith("Got job") for line in lines)
     cost = Cost(wall, _cpu() - before, got, most["memory"], most["jvm"])
-    return Ended(cost, code, said.read_text()[-4000:])
+    return Ended(cost, code, said.read_text(encoding="utf-8")[-4000:])
 
 
 def _adopt() -> None:

@@ -87,7 +87,7 @@ def main(names: tuple[str, ...], gib: float, hours: float, *, docs: bool) -> Non
         with ROWS.open("a") as file:
             file.write(f"{json.dumps(asdict(row))}\n")
         is_whole = is_whole and row.stopped is None
-    rows = latest(Row(**json.loads(line)) for line in ROWS.read_text().splitlines())
+    rows = latest(Row(**json.loads(line)) for line in ROWS.read_text(encoding="utf-8").splitlines())
     click.echo(table(rows))
     if docs:
         _write(rows)
@@ -98,9 +98,9 @@ def _write(rows: Sequence[Row]) -> None:
     """Write the table into its page, and the picture if there is anything to be seen in it."""
     shown = table(rows)
     if any(row.stopped is None for row in rows):
-        PICTURE.write_text(picture(rows))
+        PICTURE.write_text(picture(rows), encoding="utf-8")
         shown += f"\n\n![What a decision, a ruling and an ACL cost](images/{PICTURE.name})"
-    PAGE.write_text(replaced(PAGE.read_text(), shown))
+    PAGE.write_text(replaced(PAGE.read_text(encoding="utf-8"), shown), encoding="utf-8")
 
 
 def measure(shape: Shape, limits: Limits) -> Row:

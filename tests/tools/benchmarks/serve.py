@@ -82,7 +82,7 @@ def main(warehouse: str, rate: float, seconds: float, seed: int) -> None:
     asked = questions(warehouse, int(rate * seconds), seed)
     program = "from aclkit.cli import cli; cli()"
     words = [sys.executable, "-c", program, "--warehouse", warehouse, "serve", "--port", "0"]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(words, stderr=subprocess.PIPE, encoding="utf-8") as server:
         assert server.stderr is not None
         server.stderr.readline()
         client = Client(server.stderr.readline().strip()).enter()
@@ -105,7 +105,7 @@ def main(warehouse: str, rate: float, seconds: float, seed: int) -> None:
 
 def cpu_seconds(pid: int) -> float:
     """Return what a process has used of the processors, all its threads together."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 

@@ -159,7 +159,7 @@ def test_what_failed_has_a_cost_too(tmp_path):
         ended = run(command, os.environ, folder, folder)
         print(ended.code, ended.said.strip(), ended.cost.wall > 0, ended.cost.jobs)
     """
-    told = subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, text=True)
+    told = subprocess.check_output([sys.executable, "-c", program], cwd=ROOT, encoding="utf-8")
     assert told == "1 so it ends True 0\n"
 
 

@@ -114,7 +114,7 @@ def watch_b1(folder: Path, changes: int) -> dict[str, object]:
             file.write(batch(offset, *values[at : at + _A_BATCH]))
             offset += len(values[at : at + _A_BATCH])
     hosts, log, seconds = folder / "hosts.csv", _Log(copy), []
-    hosts.write_text("host\n" + "".join(f"{host}\n" for host in cluster.hosts))
+    hosts.write_text("host\n" + "".join(f"{host}\n" for host in cluster.hosts), encoding="utf-8")
     options = ("--source", f"metadata-log:{copy}", "--hosts", str(hosts), "--alert-on", "always")
     with serving(200) as hook:
         turns = Turns(folder / "w1", *options)

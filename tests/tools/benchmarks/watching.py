@@ -55,7 +55,7 @@ def held(pid: int) -> Mapping[str, int]:
     for member in family(pid):
         try:
             command = Path(f"/proc/{member}/cmdline").read_bytes()
-            pages = int(Path(f"/proc/{member}/statm").read_text().split()[1])
+            pages = int(Path(f"/proc/{member}/statm").read_text(encoding="utf-8").split()[1])
         except OSError:
             continue
         is_jvm = command.partition(b"\0")[0].endswith(b"java")
@@ -72,7 +72,9 @@ def family(pid: int) -> Sequence[int]:
     parents: dict[int, int] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+            parents[int(stat.parent.name)] = int(
+                stat.read_text(encoding="utf-8").rpartition(")")[2].split()[1]
+            )
         except (OSError, IndexError):
             continue
     members = {pid}

@@ -82,7 +82,9 @@ def run_script(script: Path, broker: Broker, tools: Tools) -> None:
     (record / "words").touch()
     java = require_java()
     for name, text in (("kafka-acls", _KAFKA_ACLS), ("kafka-run-class", _KAFKA_RUN_CLASS)):
-        (record / name).write_text(text.format(java=java, main=ACLS, really=_REALLY))
+        (record / name).write_text(
+            text.format(java=java, main=ACLS, really=_REALLY), encoding="utf-8"
+        )
         (record / name).chmod(0o755)
     done = subprocess.run(
         ["/bin/sh", str(script)],

@@ -227,7 +227,9 @@ def _read(broker: Broker, warehouse: Path) -> None:
         "--super-users", SUPER_USERS, "--no-allow-everyone", "--fail-on", "never",
     )  # fmt: skip
     log = warehouse.with_name(f"{uuid4()}.log")
-    log.write_text("".join(_quiet_lines(datetime.now(UTC) + timedelta(seconds=2))))
+    log.write_text(
+        "".join(_quiet_lines(datetime.now(UTC) + timedelta(seconds=2))), encoding="utf-8"
+    )
     run_aclkit(warehouse, "usage", "--authorizer-log", log, *_WINDOW)
 
 

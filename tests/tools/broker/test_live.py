@@ -164,7 +164,7 @@ def test_a_scram_name_with_separators_logs_in_by_unquoted_jaas(broker):
 
 
 def test_a_password_by_a_config_provider(broker, tmp_path):
-    (tmp_path / "secret").write_text(broker.users["admin"])
+    (tmp_path / "secret").write_text(broker.users["admin"], encoding="utf-8")
     properties = properties_of(
         broker, "SASL_SSL", sasl_jaas_config=scram("admin", f"'${{d:{tmp_path}:secret}}'")
     ) | {

@@ -250,7 +250,7 @@ def _compare(changes: _Changes, hook: Hook, outages: list[tuple[float, float]], 
 
 def _tell_process(pid: int, hook: Hook, changes: _Changes, say: Say) -> None:
     try:
-        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        words = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
         raise BrokerError("the watcher has ended by itself") from None
     cpu = (int(words[11]) + int(words[12])) / _TICKS

@@ -27,7 +27,7 @@ def ended(executor, milliseconds):
 
 def log(tmp_path, *events, rest=""):
     path = tmp_path / "app-1"
-    path.write_text("".join(json.dumps(event) + "\n" for event in events) + rest)
+    path.write_text("".join(json.dumps(event) + "\n" for event in events) + rest, encoding="utf-8")
     return path
 
 

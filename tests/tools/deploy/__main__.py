@@ -66,7 +66,7 @@ def _run(*words: str | Path, given: str = "", **env: str) -> str:
             env={**os.environ, **env},
             input=given,
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             timeout=MOST_SECONDS,
         )
     except FileNotFoundError:

@@ -107,7 +107,7 @@ def _try(copy: Path, room: str, options: argparse.Namespace) -> tuple[str, float
         env=surroundings,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
+        encoding="utf-8",
         start_new_session=True,
     ) as process:
         try:

@@ -130,8 +130,8 @@ def _kill(night: Undisturbed, warehouse: Warehouse, seconds: float, number: str)
         except subprocess.TimeoutExpired:
             code = None
     if code not in (None, 0):
-        raise Difference(f"round {number}: exit {code}\n{log.read_text()[-4000:]}")
-    steps = [line for line in log.read_text().splitlines() if line.endswith("…")]
+        raise Difference(f"round {number}: exit {code}\n{log.read_text(encoding='utf-8')[-4000:]}")
+    steps = [line for line in log.read_text(encoding="utf-8").splitlines() if line.endswith("…")]
     where = steps[-1] if steps else "before its first word"
     is_published = len(warehouse.published().runs) > 1
     told = "it had ended before that" if code == 0 else f"killed at: {where}"
@@ -152,9 +152,8 @@ def _finish(warehouse: Warehouse, log: Path, seconds: float) -> None:
     with _night(warehouse, log) as (process, said):
         code = process.wait(seconds)
     if code:
-        raise Difference(
-            f"exit {code} from a run that nobody disturbed\n{said.read_text()[-4000:]}"
-        )
+        told = said.read_text(encoding="utf-8")[-4000:]
+        raise Difference(f"exit {code} from a run that nobody disturbed\n{told}")
 
 
 @contextmanager

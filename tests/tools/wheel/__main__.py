@@ -122,7 +122,7 @@ def _serving(installed: Installed) -> Iterator[Browser]:
     words = [installed.program, "--warehouse", "w", "serve", "--port", "0"]
     env = environment(**installed.env)
     with subprocess.Popen(
-        words, cwd=installed.work, env=env, stderr=subprocess.PIPE, text=True
+        words, cwd=installed.work, env=env, stderr=subprocess.PIPE, encoding="utf-8"
     ) as process:
         try:
             told = process.stderr.readline(), process.stderr.readline()
