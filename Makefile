@@ -19,7 +19,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	&& echo $$python && break; done)
 
 .PHONY: help setup demo docs test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
-	bench-cold bench-scale bench-watch broker-test cluster-test object-store-test container-test soak \
+	bench-cold bench-scale bench-watch bench-spark broker-test cluster-test object-store-test container-test soak \
 	wheel-test lint types imports check fmt lock build release-check deploy-check clean
 
 help: ## List the targets
@@ -76,6 +76,9 @@ bench-scale: $(READY) ## Measure large runs, each anew; CASES="S30 S100", DOCS=1
 
 bench-watch: $(READY) ## Poll for a day by a clock of its own, and change a large cluster (5 minutes)
 	@$(BIN)/python -m tests.tools.benchmarks.watch_day
+
+bench-spark: $(READY) ## Measure the nightly job by spark-submit; AGAINST=FOLDER for pairs (5 minutes)
+	@$(BIN)/python -m tests.tools.benchmarks.submitted $(if $(AGAINST),--against $(AGAINST))
 
 broker-test: $(READY) ## Compare with a real Kafka broker on loopback, from Maven jars (10 minutes)
 	@$(BIN)/python -m tests.tools.broker

@@ -1,9 +1,8 @@
 """``python -m tests.tools.benchmarks.submitted``: what the nightly job costs by spark-submit.
 
 Each case is submitted to ``local[2]`` with a warehouse of its own; with ``--against FOLDER``,
-another checkout, both take turns. Wall and CPU time, the most memory (that of JVMs apart), and from
-Spark's event log the jobs, stages and tasks, the bytes that came back to the driver and those of
-the largest broadcasts. Progress goes to stderr, stdout gets Markdown.
+another checkout, both take turns. Wall and CPU time, the most memory of all processes together, and
+from Spark's event log the jobs, stages and tasks, and the bytes that came back to the driver.
 """
 
 from __future__ import annotations
@@ -151,9 +150,7 @@ def main(
     trees = [("now", ROOT)]
     if against is not None:
         trees.insert(0, ("before", against.resolve()))
-    click.echo(
-        "| case | checkout | wall s | CPU s | all, JVMs | Spark |\n|---|---|---|---|---|---|"
-    )
+    click.echo("| case | checkout | wall s | CPU s | memory | Spark |\n|---|---|---|---|---|---|")
     for case in cases or ("sample",):
         with tempfile.TemporaryDirectory(prefix="aclkit-submitted-") as name:
             folder, walls = Path(name), Counter[str]()
@@ -165,7 +162,7 @@ def main(
                 walls[tree] += cost.wall
                 click.echo(
                     f"| {case} | {tree} | {cost.wall:.1f} | {cost.cpu:.1f} | "
-                    f"{cost.memory / (1 << 30):.2f}, {cost.java / (1 << 30):.2f} GiB | {events} |"
+                    f"{cost.memory / (1 << 30):.2f} GiB | {events} |"
                 )
                 for milliseconds, what in events.slowest if slowest else ():
                     click.echo(f"    {milliseconds} ms: {what}", err=True)
