@@ -32,7 +32,7 @@ REVIEWER = ("--by", "ana")
 WORDS = {
     "can": ACCESS, "why": ACCESS, "history": ACCESS,
     "who-can": ("READ", "topic:payments"), "what-can": ("User:alice",), "show": ("topic:payments",),
-    "sql": ("SELECT 1",), "diff": ("1", "2"),
+    "export views": ("--dialect", "duckdb"), "sql": ("SELECT 1",), "diff": ("1", "2"),
     "preview add-acl": ("--allow-principal", "User:a", "--topic", "t"),
     "preview add-topic": ("x",), "preview apply": ("plan.json",),
     "preview remove-acl": ("--topic", "t"), "preview upgrade": ("--to", "4.4"),

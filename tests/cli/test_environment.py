@@ -170,7 +170,7 @@ def test_a_warehouse_of_another_user(started):
 def test_a_table_of_another_user():
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        path = f"{folder}/job_run"
+        path = f"{folder}/of_no_contract"
         append_files(path, pa.table({"a": [1]}), Commit("run", "app", 1))
         program = f"""
 import os

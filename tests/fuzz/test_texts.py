@@ -57,7 +57,7 @@ def read(reader: Reader, text: str) -> list[SourceRow]:
     """Read a text as a file of it is read: no rows if it is refused, else all can be written."""
     data = BytesIO(text.encode("utf-8", "surrogatepass"))
     try:
-        found = list(reader(text_lines(data), "text"))
+        found = list(reader(text_lines(data, "text"), "text"))
     except DataError:
         return []
     to_record_batch(found)

@@ -128,6 +128,7 @@ ELSEWHERE = {
     "aclkit", "preview", "prove", "desired", "acls", "export",  # groups
     "completion", "init", "jars", "help", "desired show",  # they take no warehouse
     "export duckdb", "doctor", "serve", "mcp", "maintain",  # below: they differ on purpose
+    "export views",  # of a local folder alone where DuckDB reads them
     "demo", "replay", "materialize", "run", "watch", "acls add", "acls remove", "usage",  # runs
     "denials", "narrow",  # they read what usage wrote
     "review", "review start", "review list", "review show", "review decide", "review export",

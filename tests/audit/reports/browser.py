@@ -166,6 +166,8 @@ def start_browser(folder: Path) -> Iterator[Browser]:
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(
             ["bash", "-c", program, "-", str(read_in), str(write_back), chromium, *flags],
+            # It keeps settings in the home too.
+            env={**os.environ, "HOME": str(folder)},
             pass_fds=(read_in, write_back),
             stdout=log,
             stderr=log,

@@ -389,7 +389,8 @@ def test_a_process_that_breaks_off_leaves_no_part_of_a_file(tmp_path, monkeypatc
     """Batches that end early look like batches that end."""
     path = tmp_path / "i.parquet"
     path.write_bytes(SOUND)
-    monkeypatch.setattr(parquet_file, "_READER", ("-P", "-c", BREAKS_OFF))
+    program = [sys.executable, "-P", "-c", BREAKS_OFF]
+    monkeypatch.setattr(parquet_file.child, "python_module", lambda _: program)
     with pytest.raises(UsageError, match="reading it ended with code -9"):
         read_inventory(None, str(path), PRINCIPALS)
 
