@@ -159,7 +159,7 @@ def spark(_session: SparkSession) -> Iterator[SparkSession]:
 
 def _restore(session: SparkSession, before: dict[str, str], now: dict[str, str]) -> None:
     """Take back what the test set, so that no test depends on another's settings."""
-    for key in now.keys() - before.keys():
+    for key in filter(session.conf.isModifiable, now.keys() - before.keys()):
         session.conf.unset(key)
     for key, value in before.items():
         if now.get(key) != value and session.conf.isModifiable(key):
