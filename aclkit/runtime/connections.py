@@ -1,6 +1,6 @@
 """Connections of strangers → at most so many at once, and those that waste a place end first.
 
-Who holds a place without asking anything gives it to who comes next, so nobody is locked out by
+Who holds a place without asking anything gives it to who comes next, so no user is locked out by
 connections that are merely open. Used by one event loop, without locks.
 """
 
@@ -16,7 +16,7 @@ MOST: Final = 256
 
 SECONDS_FOR_HEAD: Final = 10.0
 SECONDS_FOR_BODY: Final = 10.0
-"""How long a request may take to come, from its first byte or the connection's beginning."""
+"""How long a request may take, from its first byte or the connection's beginning."""
 
 AT_ONCE: Final = 32
 """Connections that are accepted in one round of the loop, before those too many are closed."""

@@ -1,7 +1,7 @@
 """A table of the contract → what its log says of it: descriptions, comments, and NOT NULL.
 
 It is known by its name, or by its URI. Comments and descriptions are metadata that every reader of
-Delta's first protocol passes over; NOT NULL is a part of the schema, and whoever writes insists on
+Delta's first protocol passes over; NOT NULL is a part of the schema, and each writer insists on
 it: Spark's writer by the schema, this process before a batch is written, old tables too.
 """
 
@@ -57,7 +57,7 @@ def without_nulls(table: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.
 def metadata_with_comments(table: DeltaTable, name: str) -> dict[str, Any] | None:
     """Return the action that describes a table of an older aclkit; None where it is described.
 
-    What may be null stays so: nobody has looked whether its files hold one.
+    What may be null stays so: whether its files hold one is not known.
     """
     known, said = TABLES[name], table.metadata()
     schema = json.loads(table.schema().to_json())

@@ -69,7 +69,7 @@ STEPS: Final[Sequence[Step]] = (
         },
     ),
     # Last, for the columns above get their meaning too. What is NOT NULL in new tables stays
-    # nullable here: nobody has read all files for it.
+    # nullable here: no step has read all files for it.
     Step(says="Tables and columns now have descriptions.", describes=True),
 )
 

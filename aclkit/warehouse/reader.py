@@ -64,7 +64,7 @@ class Asks(Protocol):
         """Make a small table known under a name."""
 
     def keep(self, name: str, sql: str) -> None:
-        """Compute a SELECT once for the statements to come, which find its rows under a name."""
+        """Compute a SELECT once for later statements, which find its rows under a name."""
 
     def see(self, name: str, sql: str) -> None:
         """Make a SELECT known under a name, which is computed wherever that is asked."""
@@ -163,7 +163,7 @@ class Reader:
         self.connection.register(name, table)
 
     def keep(self, name: str, sql: str) -> None:
-        """Compute a SELECT once for the statements to come, which find its rows under a name."""
+        """Compute a SELECT once for later statements, which find its rows under a name."""
         self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS {sql}")
 
     def see(self, name: str, sql: str) -> None:

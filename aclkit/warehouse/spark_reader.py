@@ -1,7 +1,7 @@
 """Tables at given versions → what Spark answers a run about them, in a session of its own.
 
 The other half of ``reader``: for tables that are too large for this process. The statements are
-the same, DuckDB's SQL, written anew for Spark (``spark_sql``). The session is new, so it has
+the same, DuckDB's SQL, rewritten for Spark (``spark_sql``). The session is new, so it has
 cached nothing of what the run has written; values are bound, and no name is put into a statement.
 """
 
@@ -90,7 +90,7 @@ class SparkReader:
         self.know(name, F.broadcast(self.spark.createDataFrame(table)))
 
     def keep(self, name: str, sql: str) -> None:
-        """Compute a SELECT once for the statements to come, which find its rows under a name."""
+        """Compute a SELECT once for later statements, which find its rows under a name."""
         self.know(name, self.kept.checkpoint(self.frame(sql)))
 
     def see(self, name: str, sql: str) -> None:

@@ -136,7 +136,7 @@ class ReviewDesk:
         return Page(leads_to=href(REVIEW, review=stored.review.name, **back))
 
     def _load(self, reading: Reading, name: str) -> Stored:
-        """Return a review of the cluster; of others nothing is told, not even that they exist."""
+        """Return a review of the cluster; not even that those of others exist is shown."""
         stored = self._read(name) if name in names_of(self.root) else None
         if stored is None or not _is_of(stored, reading):
             raise UsageError(f"This cluster has no review {name!r}.")

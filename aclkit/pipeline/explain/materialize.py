@@ -23,7 +23,7 @@ from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.explain.written_changes import write_changes
 from aclkit.pipeline.inventory.survey import Inventory
-from aclkit.pipeline.plan import plan_deciding, reads_back_here
+from aclkit.pipeline.plan import Plan, plan_deciding, reads_back_here
 from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import ALIVE_SQL, acl_sql
 from aclkit.warehouse.reader import read_written
@@ -121,7 +121,7 @@ def decide_scope(
         options: say which engine, and what holds where no ACL applies.
         dense: how many rows ``explain`` gets, if Spark decides; other engines do not write it.
     """
-    plan = plan_deciding(options.decide_with, acls=scope.acls, pairs=scope.pairs)
+    plan = _plan(scope, options)
     with output.ask("acl_history") as read:
         acls = read.arrow(acl_sql(ALIVE_SQL))
     everyone = options.settings.allow_everyone
@@ -133,11 +133,14 @@ def decide_scope(
     return decide_on_spark(spark, scope, acls, store, allow_everyone=everyone, dense=dense)
 
 
+def _plan(scope: Scope, options: MaterializeOptions) -> Plan:
+    return plan_deciding(options.decide_with, acls=scope.acls, pairs=scope.pairs)
+
+
 def _is_large(scope: Scope, options: MaterializeOptions, written: Mapping[str, int]) -> bool:
     """Whether Spark reads back what it wrote."""
-    plan = plan_deciding(options.decide_with, acls=scope.acls, pairs=scope.pairs)
     rows = sum(written[name] for name in ("explain_pair", "explain_class_pair", "explain_ruling"))
-    return not reads_back_here(plan.engine, pairs=scope.pairs, rows=rows)
+    return not reads_back_here(_plan(scope, options).engine, pairs=scope.pairs, rows=rows)
 
 
 def write_setting(output: Output, settings: BrokerSettings, run: Run) -> None:

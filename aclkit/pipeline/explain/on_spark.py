@@ -85,7 +85,6 @@ def decide_on_spark(
         SurroundingsError: the workers do not write into the driver's folder.
     """
     counts: dict[str, int] = {}
-    everyone = allow_everyone
 
     def write(table: str, frame: DataFrame, expected: int | None = None) -> None:
         counts[table] = _write(store, table, frame, scope.cluster_id, expected)
@@ -96,7 +95,7 @@ def decide_on_spark(
             groups = rows.group_rows(prepared).select(TABLES["ruleset_group"].column_names)
             store.replace_columns("ruleset_group", groups, scope.cluster_id)
             counts["ruleset_group"] = len(groups)
-            frames = Frames.of(spark, scope, prepared, mark, allow_everyone=everyone)
+            frames = Frames.of(spark, scope, prepared, mark, allow_everyone=allow_everyone)
             until_written.enter_context(frames)
             pairs, class_pairs, sets = frames.counted()
             write("explain_pair", frames.pairs, pairs)
@@ -104,7 +103,7 @@ def decide_on_spark(
             rulesets = [*default_rulesets()]
             write("ruleset", frames.rulesets(rulesets), sets + len(rulesets))
             fail_point("between-pairs-and-rulings")
-            rulings = default_rulings(allow_everyone=everyone)
+            rulings = default_rulings(allow_everyone=allow_everyone)
             write("explain_ruling", frames.rulings(rulings))
         if dense is not None:
             with step(f"Writing {dense:,} decisions"):
@@ -134,8 +133,8 @@ class Frames:
         prepared: what the slices share.
         mark: of the folder into which the tasks must write.
         shared: the name of what every task needs.
-        matched: names with the patterns that match them.
-        names: how many.
+        names: how many are asked about.
+        matched: these with the patterns that match them.
         slices: the same, a partition a slice.
         sets: the distinct sets of groups, and the counts of slices; see ``tasks.SETS``.
     """
@@ -144,8 +143,8 @@ class Frames:
     prepared: Prepared
     mark: Mark | None
     shared: str
-    matched: DataFrame
     names: int
+    matched: DataFrame = field(init=False)
     slices: DataFrame = field(init=False)
     sets: DataFrame = field(init=False)
     _kept: list[DataFrame] = field(default_factory=list, init=False)
@@ -175,12 +174,9 @@ class Frames:
         entries = entries_of_task(executors.bytes_of_task)
         of_tasks = tasks.Shared(light, entries, is_super, allow_everyone)
         resources = Resources.of(scope)
-        names = _names(spark, resources)
-        frames = cls(
-            spark, prepared, mark, share(spark, of_tasks),
-            with_matched_patterns(names, prepared.index).persist(), len(resources),
-        )  # fmt: skip
-        frames._kept.append(frames.matched)
+        frames = cls(spark, prepared, mark, share(spark, of_tasks), len(resources))
+        matched = with_matched_patterns(_names(spark, resources), prepared.index)
+        frames.matched = frames._keep(matched)
         frames.slices = frames._keep(frames._sliced(frames._weighed(executors.tasks)))
         met = frames._mapped(frames.slices, tasks.sets, tasks.SETS)
         frames.sets = frames._keep(met.dropDuplicates(["ruleset_id"]))
