@@ -226,15 +226,23 @@ def _sent(checked: Checked, why: Why, passage: Passage) -> Checked:
         found = next(tried for tried in passage.tried if tried.result == Result.PASSES)
         if found in own and why.ruling.decision == ALLOWED:
             return replace(checked, missing=None, or_missing=())
-        because = way_words(why, found)
-        return replace(
-            checked, decision=ALLOWED, ruling=None, because=because, missing=None, or_missing=()
-        )
+        allowed = replace(checked, decision=ALLOWED, ruling=None, missing=None, or_missing=())
+        if not found.way.when:
+            return replace(allowed, because=way_words(why, found))
+        notes = (*checked.notes, *_elsewhere_refused(why, passage))
+        return replace(allowed, because=f"{way_words(why, found)} {found.way.when}", notes=notes)
     if own:
         needs = f"{passage.request.name} also needs {way_words(why, own[0])}."
         return replace(checked, notes=(*checked.notes, needs))
     doubt = f"{passage.request.name} needs {needs_words(passage.request)}."
     return replace(checked, decision=UNKNOWN, doubts=(doubt,))
+
+
+def _elsewhere_refused(why: Why, passage: Passage) -> Iterator[str]:
+    """Yield which ways are closed that depend on who gets the request."""
+    for tried in passage.tried:
+        if tried.way.when and tried.result == Result.REFUSED:
+            yield f"It is refused {tried.way.when}: {way_words(why, tried)}."
 
 
 def _is_allowed(tried: Tried) -> bool:

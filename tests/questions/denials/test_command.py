@@ -91,3 +91,5 @@ def test_why_of_the_same_request_proposes_the_same(ask):
     told = ask("why", "User:x", "DescribeCluster", "cluster")
     assert "Use --bootstrap-server in place of --bootstrap-controller." in told
     assert "lets DescribeCluster pass if a broker gets it" in told
+    can = ask("can", "User:x", "DescribeCluster", "cluster")
+    assert "It is refused if a controller gets it" in can
