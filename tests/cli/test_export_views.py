@@ -11,6 +11,7 @@ import sqlglot
 from aclkit.audit.mcp.described_tables import VIEWS
 from aclkit.warehouse.schemas import TABLES
 from tests.cli.running import Warehouse
+from tests.on_disk import on_disk
 from tests.questions.query import small_warehouse as small
 
 NAMES = {*TABLES, *VIEWS}
@@ -19,7 +20,7 @@ COUNTED = ("acl_current", "explain", "explain_acl", "host", "job_run")
 
 @pytest.fixture
 def warehouse(tmp_path):
-    made = Warehouse(tmp_path / "two words 'é'")
+    made = Warehouse(tmp_path / on_disk("two words 'é'"))
     small.build(made.path)
     return made
 

@@ -9,6 +9,7 @@ import pytest
 from aclkit.errors import UsageError
 from aclkit.kafka.desired.documents import read_documents
 from aclkit.runtime.safe_read import read_file
+from tests.on_disk import on_disk
 
 SECRET = "machine git.example.com password TOPSECRET"
 
@@ -98,6 +99,8 @@ def test_a_hidden_file_that_is_named_is_read(checkout):
 
 @pytest.mark.parametrize("name", ["a\n::error::b.yaml", "a\r\n/merge.yaml", "a\u2028b.yaml"])
 def test_a_file_name_of_several_lines_is_refused_and_shown_in_one(checkout, name):
+    if on_disk(name) != name:
+        pytest.skip("no file has this name in an ASCII locale")
     (checkout / name.replace("/", "_")).write_text("a: 1", encoding="utf-8")
     with pytest.raises(UsageError, match="of one line") as refused:
         texts(".")
