@@ -20,7 +20,7 @@ from typing import Final
 from aclkit.runtime.child import held_by_children
 
 PREFIX: Final = "aclkit-run-"
-_TRIES: Final = 20
+_TRIES: Final = 100
 _PAUSE: Final = 0.05
 _open = ExitStack()
 _folders: dict[int, Path] = {}
