@@ -153,14 +153,17 @@ def test_kubernetes_runs_one_watcher_that_may_write_to_its_warehouse_alone():
     assert container["args"][-1] in probe
 
 
-def test_databricks_runs_a_job_that_exists_with_options_that_exist():
+def test_databricks_calls_a_command_of_the_wheel_with_options_that_exist():
     text = (SCHEDULE / "databricks" / "databricks.yml").read_text(encoding="utf-8")
-    bundle = yaml.safe_load(text)
-    job = bundle["resources"]["jobs"]["aclkit_nightly"]
+    assert text.startswith("# Not tried on Databricks")
+    job = yaml.safe_load(text)["resources"]["jobs"]["aclkit_nightly"]
     assert job["max_concurrent_runs"] == 1
     (task,) = job["tasks"]
-    python = task["spark_python_task"]
-    assert of_job(python["python_file"], python["parameters"]).problem(cli) is None
+    wheel = task["python_wheel_task"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert wheel["package_name"] == project["name"]
+    assert wheel["entry_point"] in project["scripts"]
+    assert CommandLine(tuple(wheel["parameters"])).problem(cli) is None
     clusters = {cluster["job_cluster_key"] for cluster in job["job_clusters"]}
     assert task["job_cluster_key"] in clusters
 

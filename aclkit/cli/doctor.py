@@ -159,15 +159,18 @@ def see_jars(around: CheckContext) -> CheckResult:
     """Compare Delta's jars with those that are expected, byte for byte."""
     if slim := _slim():
         return slim
-    from aclkit.runtime.jars import DELTA, missing_jars
+    from aclkit.runtime.jars import missing_jars
+    from aclkit.runtime.spark_release import delta_jars, own_delta, spark_release
 
-    folder = jar_folder(around.env)
-    if missing := missing_jars(DELTA, folder):
-        fetch = f"{DELTA.command} fetches them; else the first run does, by the network"
+    if own := own_delta(around.env):
+        return CheckResult(f"Spark {spark_release()} has Delta: {own}; no other is loaded")
+    jars, folder = delta_jars(), jar_folder(around.env)
+    if missing := missing_jars(jars, folder):
+        fetch = f"{jars.command} fetches them; else the first run does, by the network"
         return CheckResult(
-            f"{len(missing)} of {len(DELTA.digests)} are not in {folder}", "warning", fetch
+            f"{len(missing)} of {len(jars.digests)} are not in {folder}", "warning", fetch
         )
-    return CheckResult(f"{DELTA.name}, {len(DELTA.digests)} files in {folder}")
+    return CheckResult(f"{jars.name}, {len(jars.digests)} files in {folder}")
 
 
 def see_disk(around: CheckContext) -> CheckResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -10,18 +11,20 @@ import click
 from aclkit.cli.help import command
 from aclkit.cli.output import tell
 from aclkit.kafka.verify.jars import JARS_OF, NEWEST
-from aclkit.runtime.jars import DELTA, S3, Jars, fetch_jars
+from aclkit.runtime.jars import Jars, fetch_jars
+from aclkit.runtime.spark_release import delta_jars, s3_jars
 
-_JARS: Final[dict[str, Jars]] = {
-    "delta": DELTA,
-    "s3": S3,
+_OF_SPARK: Final[dict[str, Callable[[], Jars]]] = {"delta": delta_jars, "s3": s3_jars}
+"""Those that depend on the Spark that is installed."""
+
+_OF_KAFKA: Final[dict[str, Jars]] = {
     "kafka": JARS_OF[NEWEST],
     **{f"kafka:{version}": jars for version, jars in JARS_OF.items()},
 }
 
 
 @command("jars")
-@click.argument("names", nargs=-1, metavar="[NAME]…", type=click.Choice(list(_JARS)))
+@click.argument("names", nargs=-1, metavar="[NAME]…", type=click.Choice([*_OF_SPARK, *_OF_KAFKA]))
 @click.option("--folder", metavar="DIR", type=click.Path(path_type=Path), help="Target folder.")
 def jars(names: tuple[str, ...], folder: Path | None) -> None:
     """Download the jars that Spark needs.
@@ -38,6 +41,6 @@ def jars(names: tuple[str, ...], folder: Path | None) -> None:
     loaded.
     """
     for name in names or ("delta",):
-        wanted = _JARS[name]
+        wanted = _OF_SPARK[name]() if name in _OF_SPARK else _OF_KAFKA[name]
         paths = fetch_jars(wanted, folder, tell)
         tell(f"{wanted.name} are in {paths[0].parent}.")

@@ -22,9 +22,6 @@ LEAST_JAVA: Final = 17
 
 JAVA_PACKAGE: Final = "openjdk-17-jre-headless"
 
-DELTA_COORDINATE: Final = "io.delta:delta-spark_4.2_2.13:4.4.0"
-"""What ``delta.configure_spark_with_delta_pip`` asks for with the two pinned packages."""
-
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 _SECONDS_FOR_JAVA = 30
 

@@ -22,7 +22,7 @@ from typing import Final
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.child import SAFE_PATH, bound
-from aclkit.runtime.environment import DELTA_COORDINATE, jar_folder, not_installed, require_java
+from aclkit.runtime.environment import jar_folder, not_installed, require_java
 from aclkit.runtime.permissions import FOR_EVERYBODY
 from aclkit.runtime.scratch import scratch
 
@@ -65,27 +65,54 @@ class Jars:
         return Path(given) if given else jar_folder(env).parent / self.beside_delta
 
 
-_OF_DELTA: Final = {
+DELTA_VERSION: Final = "4.4.0"
+
+_OF_EVERY_SPARK: Final = {
     "kernel-api": "ee9b5a14ac3b7efdff4d61a58478fe8eb0e5a3fbca43889dca7290795fe79a11",
     "kernel-defaults": "225c975199e4718b38ee5b7e6da7f19e9585024262b2cec2656b32151a856b0b",
     "kernel-unitycatalog": "cea22dfb4ac562b3cd27bf652697750e8336009d73fb06631363aaaad5345ffa",
-    "spark_4.2_2.13": "27d4fd8b1f879535c573ed1c718177d6a27f24d3e626ba02e216369725721ead",
     "storage": "c46735481fa8e326b0957be02b4420cbcab4b325bb08009b7f2045a95133f1cc",
 }
+_OF_ONE_SPARK: Final = {
+    "4.1": "75a9400986853c061f5109f012547de2545a5759e5e752e5ef633dabe16a4f10",
+    "4.2": "27d4fd8b1f879535c573ed1c718177d6a27f24d3e626ba02e216369725721ead",
+}
+"""Spark's release → the digest of Delta's jar for it. Maven Central has one for 4.0 too, whose
+pyspark lacks ``arrow_udf``."""
 
-DELTA: Final = Jars(
-    name="Delta's jars",
-    coordinate=DELTA_COORDINATE,
-    foreign="com.*:*,commons-*:*,io.airlift:*,io.unitycatalog:*,javax.*:*,org.*:*",
-    digests={f"io.delta_delta-{name}-4.4.0.jar": digest for name, digest in _OF_DELTA.items()},
-    megabytes=13,
-    beside_delta="jars",
-    variable="ACLKIT_JARS",
-    command="aclkit jars delta",
-)
+
+def delta_coordinate(spark: str) -> str:
+    """Name Delta for a release of Spark, as ``delta.configure_spark_with_delta_pip`` does."""
+    return f"io.delta:delta-spark_{spark}_2.13:{DELTA_VERSION}"
+
+
+def _jar(name: str) -> str:
+    return f"io.delta_delta-{name}-{DELTA_VERSION}.jar"
+
+
+def _delta_of(spark: str, digest: str) -> Jars:
+    shared = {
+        f"io.delta_delta-{name}-{DELTA_VERSION}.jar": of for name, of in _OF_EVERY_SPARK.items()
+    }
+    return Jars(
+        name="Delta's jars",
+        coordinate=delta_coordinate(spark),
+        foreign="com.*:*,commons-*:*,io.airlift:*,io.unitycatalog:*,javax.*:*,org.*:*",
+        digests={**shared, _jar(f"spark_{spark}_2.13"): digest},
+        megabytes=13,
+        beside_delta="jars",
+        variable="ACLKIT_JARS",
+        command="aclkit jars delta",
+        beside=[_jar(f"spark_{each}_2.13") for each in _OF_ONE_SPARK],
+    )
+
+
+DELTA_OF: Final = {spark: _delta_of(spark, digest) for spark, digest in _OF_ONE_SPARK.items()}
+"""Spark's release → Delta's jars for it."""
+
 
 HADOOP: Final = "3.5.0"
-"""Hadoop's version of Spark's own client."""
+"""Hadoop's version of the client of Spark 4.2, whose jars for S3 these are."""
 
 COORDINATE: Final = f"org.apache.hadoop:hadoop-aws:{HADOOP}"
 

@@ -27,15 +27,22 @@ from pyspark.sql import SparkSession
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import signals
-from aclkit.runtime.environment import DELTA_COORDINATE, environ, require_java
+from aclkit.runtime.environment import environ, require_java
 from aclkit.runtime.executors import is_local
 from aclkit.runtime.gateway import start_gateway
-from aclkit.runtime.jars import DELTA, HADOOP, S3, checked_jars
+from aclkit.runtime.jars import checked_jars, delta_coordinate
 from aclkit.runtime.memory import heap_size
 from aclkit.runtime.object_stores import STORES, is_s3, spark_options
 from aclkit.runtime.permissions import current_umask
 from aclkit.runtime.progress import measure_by
 from aclkit.runtime.scratch import scratch
+from aclkit.runtime.spark_release import (
+    delta_jars,
+    hadoop_version,
+    own_delta,
+    release_of,
+    s3_jars,
+)
 from aclkit.runtime.uri import is_uri, split_scheme
 
 _EXTENSION: Final = {
@@ -129,9 +136,9 @@ def _advice(scheme: str) -> str:
     if store is None or scheme not in store.spark_schemes:
         return f"{said}. Expected s3, s3a, gs, abfss, hdfs or a folder."
     return (
-        f"{said}. Pass --packages org.apache.hadoop:{store.connector}:{HADOOP} to spark-submit. "
-        "For a Spark that aclkit starts, put the connector's jars into a folder and set "
-        "SPARK_DIST_CLASSPATH='FOLDER/*'"
+        f"{said}. Pass --packages org.apache.hadoop:{store.connector}:{hadoop_version()} to "
+        "spark-submit. For a Spark that aclkit starts, put the connector's jars into a folder "
+        "and set SPARK_DIST_CLASSPATH='FOLDER/*'"
     )
 
 
@@ -199,16 +206,24 @@ def _own_conf(
         **_EXTENSION,
         **_SQL,
         **_reached(uris),
-        "spark.jars": ",".join(map(str, [*checked_jars(DELTA, log.info), *_s3_jars(uris)])),
+        "spark.jars": ",".join(map(str, [*_delta_jars(), *_s3_jars(uris)])),
     }
     if is_local(master):
         settings |= _local_conf(os.environ)
     return SparkConf(loadDefaults=False).setAll(list({**settings, **extra}.items()))
 
 
+def _delta_jars() -> tuple[Path, ...]:
+    """Return Delta's jars, fetched the first time; none where Spark brings Delta along."""
+    if own := own_delta():
+        log.info("This Spark has Delta (%s); aclkit loads no other", own)
+        return ()
+    return checked_jars(delta_jars(), log.info)
+
+
 def _s3_jars(uris: Sequence[str]) -> tuple[Path, ...]:
     """Return the jars by which Spark opens S3, where it has to; fetched the first time."""
-    return checked_jars(S3, log.info) if any(map(is_s3, uris)) else ()
+    return checked_jars(s3_jars(), log.info) if any(map(is_s3, uris)) else ()
 
 
 def _reached(uris: Sequence[str]) -> dict[str, str]:
@@ -262,7 +277,8 @@ def _submitted_session(
         session.catalog.currentDatabase()
     except (PySparkException, Py4JError) as error:
         raise SurroundingsError(
-            f"Spark runs without Delta. Pass --packages {DELTA_COORDINATE} to spark-submit."
+            f"Spark {session.version} runs without Delta. Pass --packages "
+            f"{delta_coordinate(release_of(session.version))} to spark-submit."
         ) from error
     return session
 

@@ -18,7 +18,7 @@ from aclkit.pipeline.sources import live
 from aclkit.pipeline.sources.listing import Listing
 from aclkit.runtime import environment, memory
 from aclkit.runtime.environment import not_installed
-from aclkit.runtime.jars import DELTA
+from aclkit.runtime.spark_release import delta_jars
 from aclkit.warehouse.lock import LOCK_NAME, lock_holder
 from tests.questions.query import small_warehouse as small
 
@@ -115,7 +115,7 @@ def test_memory_is_that_of_the_container_where_that_is_less(tmp_path, group, lim
 def test_jars_may_be_missing_but_not_others(tmp_path):
     around = CheckContext(env={"ACLKIT_JARS": str(tmp_path)})
     assert doctor.see_jars(around).state == "warning"
-    (tmp_path / next(iter(DELTA.digests))).write_text("no jar", encoding="utf-8")
+    (tmp_path / next(iter(delta_jars().digests))).write_text("no jar", encoding="utf-8")
     with pytest.raises(SurroundingsError, match="is not the expected jar"):
         doctor.see_jars(around)
 

@@ -7,8 +7,10 @@ import re
 import duckdb
 import pytest
 import sqlglot
+from deltalake import DeltaTable
 
 from aclkit.audit.mcp.described_tables import VIEWS
+from aclkit.warehouse import view_script
 from aclkit.warehouse.schemas import TABLES
 from tests.cli.running import Warehouse
 from tests.on_disk import on_disk
@@ -37,6 +39,11 @@ def counts(warehouse):
     return {name: warehouse.sql(f"SELECT count(*) AS n FROM {name}")[0]["n"] for name in COUNTED}
 
 
+def newest_run(path):
+    runs = DeltaTable(path / "job_run").to_pyarrow_table().to_pylist()
+    return max(runs, key=lambda run: run["run_number"])
+
+
 def test_the_first_lines_name_the_run_and_until_when_it_is_kept(warehouse):
     first, second, *_ = script(warehouse, "spark").splitlines()
     assert first.startswith(f"-- Views of {warehouse.path} as of run 1")
@@ -59,6 +66,33 @@ def test_what_a_run_at_work_writes_is_in_no_view(warehouse, dialect):
     row = {"cluster_id": small.CLUSTER, "host": "10.9.9.9"}
     small.write_table(warehouse.path, "host", [row], "append")
     assert without_aliases() == before
+
+
+def test_runs_that_write_and_publish_meanwhile_are_in_no_view(warehouse, monkeypatch):
+    right = counts(warehouse)
+    versions = dict(newest_run(warehouse.path)["table_versions"])
+
+    def another_run(number):
+        row = {"cluster_id": small.CLUSTER, "host": f"10.9.9.{number}"}
+        versions["host"] = small.write_table(warehouse.path, "host", [row], "append")
+        versions["acl_history"] = small.write_table(warehouse.path, "acl_history", [])
+        small.publish(warehouse.path, versions, run_number=number, run_id=f"r{number}")
+
+    read = view_script.find_tables
+
+    def find_tables(published):
+        another_run(2)
+        found = read(published)
+        another_run(3)
+        return found
+
+    monkeypatch.setattr(view_script, "find_tables", find_tables)
+    made = duckdb.connect()
+    made.execute(script(warehouse, "duckdb"))
+    another_run(4)
+    found = {name: made.sql(f"SELECT count(*) FROM {name}").fetchall() for name in COUNTED}
+    assert {name: str(rows[0][0]) for name, rows in found.items()} == right
+    assert counts(warehouse) != right
 
 
 @pytest.mark.parametrize("dialect", ["spark", "trino"])

@@ -7,7 +7,10 @@ from click.testing import CliRunner
 
 from aclkit.cli import cli, jars
 from aclkit.kafka.verify.jars import JARS_OF, NEWEST
-from aclkit.runtime.jars import DELTA, S3
+from aclkit.runtime.jars import S3
+from aclkit.runtime.spark_release import delta_jars
+
+DELTA = delta_jars()
 
 
 @pytest.fixture

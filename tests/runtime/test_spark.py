@@ -15,11 +15,14 @@ from pyspark.sql import functions as F
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.environment import jar_folder, require_java
-from aclkit.runtime.jars import DELTA, checked_jars, fetch_jars, wrong_jars
+from aclkit.runtime.jars import checked_jars, fetch_jars, wrong_jars
 from aclkit.runtime.spark import build_session
+from aclkit.runtime.spark_release import delta_jars
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+DELTA = delta_jars()
 
 WRITES = """
 import sys

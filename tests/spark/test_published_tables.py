@@ -102,6 +102,34 @@ def test_what_is_not_published_is_in_no_table(spark, tmp_path):
     assert later["job_run"].count() == before["job_run"] + 1
 
 
+class BusyWarehouse:
+    """A session; each time when it is asked, a run has written and published before."""
+
+    def __init__(self, spark, root, versions):
+        self.spark, self.root, self.versions, self.number = spark, root, versions, 1
+
+    def __getattr__(self, name):
+        return getattr(self.spark, name)
+
+    def sql(self, query):
+        self.number += 1
+        host = {"cluster_id": small.CLUSTER, "host": f"10.9.9.{self.number}"}
+        self.versions["host"] = small.write_table(self.root, "host", [host], "append")
+        self.versions["acl_history"] = small.write_table(self.root, "acl_history", [])
+        of_run = {"run_number": self.number, "run_id": f"r{self.number}"}
+        small.publish(self.root, self.versions, **of_run)
+        return self.spark.sql(query)
+
+
+def test_runs_that_write_and_publish_meanwhile_are_in_no_table(spark, tmp_path):
+    busy = BusyWarehouse(spark, tmp_path, small.build(tmp_path))
+    names = ("acl_current", "host", "job_run")
+    opened = spark_tables(busy, str(tmp_path), names)
+    assert busy.number > len(names)
+    found = {name: opened[name].count() for name in names}
+    assert found == {"acl_current": len(small.ACLS), "host": len(small.HOSTS), "job_run": 1}
+
+
 def test_what_is_not_there_is_told(spark, tmp_path):
     with pytest.raises(UsageError, match="has no data yet"):
         spark_tables(spark, str(tmp_path))

@@ -1,6 +1,6 @@
 """The three of ``aclkit.spark`` through Spark Connect, in a process and with a server of its own.
 
-Arguments: a warehouse, a metadata log. On stdout comes one object of JSON.
+Arguments: a warehouse, a metadata log, its super users. On stdout comes one object of JSON.
 """
 
 from __future__ import annotations
@@ -11,13 +11,19 @@ import tempfile
 
 from pyspark.sql import SparkSession
 
-from aclkit.runtime.jars import DELTA
+from aclkit.runtime.jars import checked_jars
+from aclkit.runtime.spark_release import delta_jars
 from aclkit.spark import decide, register, tables
+
+OPENED = ("acl_current", "explain", "job_run")
+_DIFFERS = (
+    "decision <> new_decision OR rule <> new_rule OR NOT deciding_acl_id <=> new_deciding_acl_id"
+)
 
 
 def session(folder: str) -> SparkSession:
     """Start a server of Spark Connect with Delta, and a client of it."""
-    jars = ",".join(str(DELTA.folder() / name) for name in DELTA.digests)
+    jars = ",".join(map(str, checked_jars(delta_jars())))
     settings = {
         "spark.jars": jars,
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -37,31 +43,35 @@ def session(folder: str) -> SparkSession:
 
 
 def main() -> None:
-    warehouse, log = sys.argv[1:]
+    warehouse, log, *super_users = sys.argv[1:]
+    reading = {"allow_everyone": True, "semantics": "kip-1042"}
     with tempfile.TemporaryDirectory() as folder:
         spark = session(folder)
         try:
-            opened = tables(spark, warehouse)
-            asked = opened["explain"].where("host <> '<any-other>'")
-            columns = ("principal", "host", "operation", "resource_type", "resource_name")
-            requests = asked.where("NOT startswith(resource_name, '<')").where(
-                "principal <> 'User:<any-other>'"
+            opened = tables(spark, warehouse, OPENED)
+            asked = opened["explain"].where(
+                "host <> '<any-other>' AND principal <> 'User:<any-other>' "
+                "AND NOT startswith(resource_name, '<')"
             )
-            found = decide(requests.select(*columns, "cluster_id"), warehouse, prefix="new_")
-            by = ["cluster_id", *columns]
-            both = found.join(requests, by)
+            (decided,) = (
+                decide(asked, warehouse, prefix="new_")
+                .selectExpr("count(*) AS requests", f"count_if({_DIFFERS}) AS wrong")
+                .collect()
+            )
+            acls = opened["acl_current"]
+            (by_frame,) = (
+                decide(asked, acls=acls, prefix="new_", super_users=super_users, **reading)
+                .selectExpr(f"count_if({_DIFFERS}) AS wrong")
+                .collect()
+            )
             register(spark)
             read = spark.read.format("kafka_metadata_log").load(log)
             said = {
                 "client": type(spark).__module__,
-                "counts": {name: frame.count() for name, frame in opened.items()},
-                "requests": requests.count(),
-                "joined": both.count(),
-                "wrong": both.where(
-                    "decision <> new_decision OR rule <> new_rule "
-                    "OR NOT deciding_acl_id <=> new_deciding_acl_id"
-                ).count(),
-                "log": read.count(),
+                "counts": {name: opened[name].count() for name in OPENED},
+                "requests": decided["requests"],
+                "wrong": decided["wrong"] + by_frame["wrong"],
+                "log": read.where("kind = 'fact'").count(),
             }
         finally:
             spark.stop()

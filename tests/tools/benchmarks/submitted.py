@@ -20,7 +20,8 @@ from pathlib import Path
 import click
 import pyspark
 
-from aclkit.runtime.jars import DELTA, checked_jars
+from aclkit.runtime.jars import checked_jars
+from aclkit.runtime.spark_release import delta_jars
 from tests.tools.benchmarks.cold_process import Cost, measure
 from tests.tools.benchmarks.shapes import B1, B2, S10
 from tests.tools.cluster.inputs import write_inputs
@@ -113,7 +114,7 @@ def _submit(
     command = [
         str(_SUBMIT), "--master", "local[2]", "--driver-memory", memory,
         "--properties-file", "conf/spark-defaults.conf",
-        "--jars", ",".join(map(str, checked_jars(DELTA))),
+        "--jars", ",".join(map(str, checked_jars(delta_jars()))),
         *(word for item in settings.items() for word in ("--conf", "=".join(item))),
         "jobs/nightly_audit.py", "--warehouse", str(warehouse), *words,
     ]  # fmt: skip

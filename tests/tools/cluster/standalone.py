@@ -18,7 +18,8 @@ from pathlib import Path
 import pyspark
 
 from aclkit.runtime.child import bound
-from aclkit.runtime.jars import DELTA, checked_jars
+from aclkit.runtime.jars import checked_jars
+from aclkit.runtime.spark_release import delta_jars
 from tests.pace import Limit
 from tests.tools.cluster.recipes import Recipe
 
@@ -154,7 +155,7 @@ class Cluster:
         command = [
             "bin/spark-submit", "--master", f"spark://127.0.0.1:{self.port}",
             "--properties-file", "conf/spark-defaults.conf",
-            "--jars", ",".join(map(str, checked_jars(DELTA))), *recipe.words,
+            "--jars", ",".join(map(str, checked_jars(delta_jars()))), *recipe.words,
             "--driver-memory", self.memory,
             *(word for item in settings.items() for word in ("--conf", "=".join(item))),
             f"jobs/{job}.py", "--warehouse", str(warehouse), *arguments,
