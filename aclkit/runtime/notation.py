@@ -171,8 +171,13 @@ def _refuse_too_much(text: str) -> None:
     opened = text.count("[") + text.count("{")
     if opened > MOST_NESTED < _depth(_JSON, text)[0]:
         raise ValueError(_TOO_DEEP)
-    if opened + text.count(",") > MOST_VALUES:
+    if most_values(text) > MOST_VALUES:
         raise ValueError(f"it has more than {MOST_VALUES:,} values")
+
+
+def most_values(text: str) -> int:
+    """Return how many values a text of JSON can hold at most, without reading it."""
+    return sum(map(text.count, "[{,"))
 
 
 def _refuse_large_numbers(content: dict[str, Any], source: str) -> None:
