@@ -57,7 +57,7 @@ _TABLE: Final = "owner"
 @option(
     "--owners",
     metavar="FILE",
-    help="CSV or TOML: principal, resource → owner, purpose, class, contact.",
+    help="CSV or TOML: principal, resource → owner, purpose, class, contact, logins.",
 )
 @click.option("--since", metavar="NAME", help="Ask only for what changed since this review.")
 @option("--template", type=click.Choice(TEMPLATES), help="Check the fields of a standard.")
