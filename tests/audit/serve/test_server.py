@@ -95,7 +95,7 @@ def test_the_log_names_pages_and_never_what_was_asked(stranger, caplog):
 
 def test_a_stranger_writes_no_words_of_its_own_into_the_log(stranger, caplog):
     upgrade = {"Connection": "Upgrade", "Upgrade": "websocket"}
-    with caplog.at_level(logging.INFO):
+    with caplog.at_level(logging.INFO, logger="aclkit"):
         assert stranger.ask("/", method="MADE" * 2_000).status == 405
         assert stranger.ask("/", headers=upgrade).status == 401
         end = time.monotonic() + SECONDS
