@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import configparser
 import shlex
+import shutil
+import subprocess
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +17,7 @@ import yaml
 from aclkit.cli import cli
 from aclkit.cli.nightly import policies_of, report_formats
 from aclkit.errors import UsageError
+from aclkit.runtime.connections import MOST
 from tests.documents import CommandLine, commands
 
 ROOT = Path(__file__).parent.parent
@@ -32,8 +36,15 @@ WATCH = SCHEDULE / "systemd" / "aclkit-watch.service"
 """What goes on for days needs no timer."""
 
 
+SERVE = SCHEDULE / "systemd" / "aclkit-serve.service"
+
+
+def services():
+    return sorted((SCHEDULE / "systemd").glob("*.service"))
+
+
 def units():
-    return sorted({*(SCHEDULE / "systemd").glob("*.service")} - {WATCH})
+    return sorted({*services()} - {WATCH, SERVE})
 
 
 def unit(path: Path) -> configparser.ConfigParser:
@@ -59,6 +70,75 @@ def test_systemd_keeps_the_watcher_alive_and_lets_it_end():
     assert (line.words[0], line.problem(cli)) == ("watch", None)
     assert (service["Restart"], service["SuccessExitStatus"]) == ("always", "143")
     assert unit(WATCH)["Install"]["WantedBy"] == "multi-user.target"
+
+
+def test_systemd_serves_a_warehouse_that_the_unit_cannot_write_with_a_token_from_a_file():
+    service = unit(SERVE)["Service"]
+    line = called(service["ExecStart"])
+    assert (line.problem(cli), line.words[:3]) == (
+        None, ("--warehouse", "/var/lib/aclkit/warehouse", "serve"),
+    )  # fmt: skip
+    assert "--token-file" in line.words
+    assert "ReadWritePaths" not in service
+
+
+CONFINED = {
+    "NoNewPrivileges": "true",
+    "ProtectSystem": "strict",
+    "ProtectHome": "true",
+    "PrivateTmp": "true",
+    "PrivateDevices": "true",
+    "CapabilityBoundingSet": "",
+    "RestrictAddressFamilies": "AF_UNIX AF_INET AF_INET6",
+}
+"""What each unit has: no other user's files, no rights of root's, no other kind of socket."""
+
+
+@pytest.mark.parametrize("path", services(), ids=lambda path: path.name)
+def test_a_unit_has_no_more_than_it_needs(path):
+    service = unit(path)["Service"]
+    assert {name: service.get(name) for name in CONFINED} == CONFINED
+    assert service["SystemCallFilter"].startswith("@system-service landlock_create_ruleset ")
+    assert int(service["MemoryMax"].removesuffix("G")) >= 4
+    # A server of strangers' connections takes a quarter of them: runtime/connections.py.
+    assert int(service["LimitNOFILE"]) >= 4 * MOST
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd")
+@pytest.mark.parametrize("path", services(), ids=lambda path: path.name)
+def test_systemd_finds_no_mistake_in_a_unit(path, tmp_path):
+    text = path.read_text(encoding="utf-8").replace("/opt/aclkit/.venv/bin/aclkit", "/bin/true")
+    (tmp_path / path.name).write_text(text, encoding="utf-8")
+    verify = ["systemd-analyze", "verify", "--man=no", str(tmp_path / path.name)]
+    found = subprocess.run(verify, capture_output=True, text=True, timeout=60, check=False)
+    assert path.name not in found.stdout + found.stderr
+
+
+def pods(value: object) -> Iterator[dict[str, object]]:
+    """Yield each pod, and what the Spark operator makes one of, of a document."""
+    if isinstance(value, dict):
+        if "containers" in value or "cores" in value:
+            yield value
+        for inner in value.values():
+            yield from pods(inner)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((SCHEDULE / "kubernetes").glob("*.yaml")), ids=lambda path: path.name
+)
+def test_each_pod_of_kubernetes_has_no_rights_that_it_does_not_use(path):
+    documents = yaml.safe_load_all(path.read_text(encoding="utf-8"))
+    found = [pod for document in documents for pod in pods(document)]
+    assert found
+    for pod in found:
+        of_pod = pod.get("podSecurityContext", pod.get("securityContext"))
+        assert of_pod["runAsNonRoot"]
+        assert of_pod["seccompProfile"] == {"type": "RuntimeDefault"}
+        for one in pod.get("containers", [pod]):
+            assert one["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+            assert not one["securityContext"]["allowPrivilegeEscalation"]
+        # Spark's driver starts its executors.
+        assert "cores" in pod or pod["automountServiceAccountToken"] is False
 
 
 def test_cron_lines_have_five_times_a_user_and_a_command_that_exists():

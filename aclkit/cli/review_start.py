@@ -40,6 +40,7 @@ from aclkit.cli.output import tell
 from aclkit.cli.review_options import by_option, review_option, reviews_folder, reviews_option
 from aclkit.cli.use_options import log_options
 from aclkit.errors import UsageError
+from aclkit.model.phrases import few
 from aclkit.pipeline.inventory.sheet import Columns, read_sheet
 from aclkit.questions.preview.read import read_base
 from aclkit.questions.usage.read_use import LogOptions
@@ -57,7 +58,7 @@ _TABLE: Final = "owner"
 @option(
     "--owners",
     metavar="FILE",
-    help="CSV or TOML: principal, resource → owner, purpose, class, contact.",
+    help="CSV or TOML: principal, resource → owner, purpose, class, contact, logins.",
 )
 @click.option("--since", metavar="NAME", help="Ask only for what changed since this review.")
 @option("--template", type=click.Choice(TEMPLATES), help="Check the fields of a standard.")
@@ -165,7 +166,7 @@ def _read_owners(path: str) -> list[OwnerRow]:
     if rows and "owner" not in known:
         raise UsageError(f"{path}: expected a column owner")
     if extra := sorted(known - set(COLUMNS)):
-        tell(f"{path}: these columns are ignored: {', '.join(map(shown_key, extra))}")
+        tell(f"{path}: these columns are ignored: {few(map(shown_key, extra))}")
     return read_rows(rows, path)
 
 

@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from aclkit.errors import UsageError
+from aclkit.model.phrases import few
 
 MOST_NESTED: Final = 32
 """Lists and objects within each other."""
@@ -40,6 +41,8 @@ _TOML: Final = re.compile(
 """What counts for depth, and what may only look as if it did: texts and comments."""
 
 _LONG: Final = 2**63
+_LONGEST_SHOWN: Final = 200
+"""Letters of a key that a message shows."""
 _PLAIN_KEY: Final = re.compile(r"[\w.-]+")
 
 
@@ -100,9 +103,7 @@ def parse_tables(text: str, source: str, name: str) -> list[dict[str, Any]]:
     content = parse_toml(text, source)
     tables = content.pop(name, [])
     if content:
-        raise UsageError(
-            f"{source}: unknown {', '.join(map(shown_key, content))}, expected [[{name}]]"
-        )
+        raise UsageError(f"{source}: unknown {few(map(shown_key, content))}, expected [[{name}]]")
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{source}: {name}: expected tables [[{name}]]")
     return tables
@@ -123,11 +124,13 @@ def refuse_unknown(
 
 
 def shown_key(key: str) -> str:
-    """Return a key for a message: a plain one as it is, any other one quoted and in one line.
+    """Return a key for a message: a plain one as it is, any other one quoted, in one line and cut.
 
     >>> shown_key("lock-timeout"), shown_key("a b")
     ('lock-timeout', "'a b'")
     """
+    if len(key) > _LONGEST_SHOWN:
+        return f"{key[:_LONGEST_SHOWN]!r}…"
     return key if _PLAIN_KEY.fullmatch(key) else repr(key)
 
 
@@ -171,8 +174,13 @@ def _refuse_too_much(text: str) -> None:
     opened = text.count("[") + text.count("{")
     if opened > MOST_NESTED < _depth(_JSON, text)[0]:
         raise ValueError(_TOO_DEEP)
-    if opened + text.count(",") > MOST_VALUES:
+    if most_values(text) > MOST_VALUES:
         raise ValueError(f"it has more than {MOST_VALUES:,} values")
+
+
+def most_values(text: str) -> int:
+    """Return how many values a text of JSON can hold at most, without reading it."""
+    return sum(map(text.count, "[{,"))
 
 
 def _refuse_large_numbers(content: dict[str, Any], source: str) -> None:

@@ -1,27 +1,43 @@
 """Connections of strangers to a server of aclkit → how long its users wait meanwhile.
 
-``python -m tests.tools.strangers serve WAREHOUSE [COUNT]`` (or ``mcp``) starts the server on
-loopback and holds COUNT idle connections, 300 half heads, a body without an end and a request that
-drips a letter a second. A user with the token asks once a second. Descriptors and memory are
-printed before, during and after. Run it on an idle machine.
+``python -m tests.tools.strangers serve WAREHOUSE [COUNT]`` starts the server on loopback and holds
+COUNT idle connections, 300 half heads, a body without an end and a request that drips a letter a
+second. A user with the token asks once a second. Descriptors and memory are printed before, during
+and after. ``mcp`` and ``watch`` instead of ``serve`` do the same; ``watch`` needs an empty folder,
+is asked for /healthz, and must send an alert of each change meanwhile. Run it on an idle machine.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import resource
 import socket
+import statistics
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+from tests.pipeline.sources.growing_log import GrowingLog
 
 HALF_HEADS = 300
 SECONDS = 20
+CHANGES = (0, 8)
+"""Seconds at which an ACL is added to the log that is watched."""
+
 HEAD = "GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
 COOKIE = 'Cookie: a="' + '\\"' * 22_000 + '"\r\n'
 TOOLS = b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}'
+ASKED = {"serve": ("GET /", b""), "mcp": ("POST /mcp", TOOLS), "watch": ("GET /healthz", b"")}
+PRINTED = re.compile(r"(?:127\.0\.0\.1:|port )(\d+)(?:\.\n|[\s\S]*?(?:\?token=|Bearer )(\S+))")
+
+alerts: list[float] = []
+"""When each alert came."""
 
 
 def main() -> None:
@@ -29,36 +45,102 @@ def main() -> None:
     which, warehouse, *rest = sys.argv[1:]
     count = int(rest[0]) if rest else 5_000
     resource.setrlimit(resource.RLIMIT_NOFILE, (count + 1_000, count + 1_000))
-    words = ["serve", "--port", "0"] if which == "serve" else ["mcp", "--http", "127.0.0.1:0"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "aclkit", "--warehouse", warehouse, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
+    log = (
+        GrowingLog(Path(warehouse, "source", "__cluster_metadata-0")) if which == "watch" else None
     )
-    try:
+    if log is not None:
+        log.add()
+    with _receiver() as receiver, _started(which, warehouse, receiver) as process:
         port, token = _address(process)
-        _tell("before", _asked(which, port, token), _figures(process.pid))
+        _drain(process)
+        _wait_for_alert(log)
+        _tell("before:", *_waits(which, port, token, 5), _figures(process.pid))
         held = [_connected(port) for _ in range(count)]
         for one in held[:HALF_HEADS]:
             _send(one, HEAD.format(port=port) + "X: ")
         _send(held[-1], "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999\r\n\r\n")
         bomb, drips = _connected(port), _connected(port)
         _send(bomb, HEAD.format(port=port) + COOKIE + "\r\n")
-        waits = []
-        for _ in range(SECONDS):
-            waits.append(_asked(which, port, token))
-            _send(drips, "G")
-            _send(held[-1], "x")
-            time.sleep(1)
-        _tell(f"while {count} are open: slowest answer {max(waits):.2f} s", _figures(process.pid))
+        _tell(f"{count} are open:", _figures(process.pid))
+        known = len(alerts)
+        waits = _waits(which, port, token, SECONDS, log, drips, held[-1])
+        _tell("meanwhile:", *waits, _figures(process.pid))
+        if log is not None:
+            _tell(f"{len(CHANGES)} changes meanwhile,", len(alerts) - known, "alerts")
         for one in (*held, bomb, drips):
             one.close()
         time.sleep(1)
-        _tell("after", _asked(which, port, token), _figures(process.pid))
+        _tell("after:", *_waits(which, port, token, 5), _figures(process.pid))
+
+
+@contextlib.contextmanager
+def _started(which: str, warehouse: str, receiver: str) -> Iterator[subprocess.Popen[str]]:
+    log = f"metadata-log:{warehouse}/source/__cluster_metadata-0"
+    words = {
+        "serve": ["serve", "--port", "0"],
+        "mcp": ["mcp", "--http", "127.0.0.1:0"],
+        "watch": [
+            "watch", "--source", log, "--interval", "2", "--listen", "127.0.0.1:0",
+            "--alert-on", "always",
+        ],
+    }  # fmt: skip
+    folder = f"{warehouse}/w" if which == "watch" else warehouse
+    brokers = {"ACLKIT_NO_SUPER_USERS": "1", "ACLKIT_ALLOW_EVERYONE": "0"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aclkit", "--warehouse", folder, *words[which]],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        env={**os.environ, **brokers, "ACLKIT_ALERT_WEBHOOK": receiver},
+    )
+    try:
+        yield process
     finally:
         process.terminate()
         process.wait(30)
+
+
+@contextlib.contextmanager
+def _receiver() -> Iterator[str]:
+    """Receive alerts, and note when."""
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            alerts.append(time.monotonic())
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+
+
+def _wait_for_alert(log: GrowingLog | None) -> None:
+    """Wait until a watcher has begun: its first alert, of what is in force."""
+    while log is not None and not alerts:
+        time.sleep(0.2)
+
+
+def _waits(
+    which: str, port: int, token: str, times: int, log: GrowingLog | None = None,
+    *drips: socket.socket,
+) -> tuple[str, ...]:  # fmt: skip
+    """Ask once a second, and send a letter on each connection that drips."""
+    found = []
+    for second in range(times):
+        if log is not None and second in CHANGES:
+            log.add()
+        found.append(_asked(which, port, token))
+        for one in drips:
+            _send(one, "x")
+        time.sleep(1)
+    least, middle, most = min(found), statistics.median(found), max(found)
+    return (f"answers after {least:.3f} / {middle:.3f} / {most:.3f} s (least, median, most);",)
 
 
 def _tell(*words: object) -> None:
@@ -71,10 +153,15 @@ def _address(process: subprocess.Popen[str]) -> tuple[int, str]:
     assert process.stdout is not None
     for line in process.stdout:
         said += line
-        found = re.search(r"127\.0\.0\.1:(\d+)[\s\S]*?(?:\?token=|Bearer )(\S+)", said)
-        if found:
-            return int(found[1]), found[2]
+        if found := PRINTED.search(said):
+            return int(found[1]), found[2] or ""
     raise SystemExit(said)
+
+
+def _drain(process: subprocess.Popen[str]) -> None:
+    """Read what a server says, or it would wait for a reader."""
+    assert process.stdout is not None
+    threading.Thread(target=process.stdout.read, daemon=True).start()
 
 
 def _connected(port: int) -> socket.socket:
@@ -89,7 +176,7 @@ def _send(one: socket.socket, text: str) -> None:
 def _asked(which: str, port: int, token: str) -> float:
     """Ask as a user; return how many seconds the answer took."""
     began = time.monotonic()
-    first, body = ("GET /", b"") if which == "serve" else ("POST /mcp", TOOLS)
+    first, body = ASKED[which]
     head = (
         f"{first} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\n"
         "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
@@ -99,7 +186,7 @@ def _asked(which: str, port: int, token: str) -> float:
         one.sendall(head.encode() + body)
         answer = one.recv(100)
     assert b" 200 " in answer, answer
-    return round(time.monotonic() - began, 3)
+    return time.monotonic() - began
 
 
 def _figures(pid: int) -> str:

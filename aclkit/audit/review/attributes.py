@@ -1,8 +1,8 @@
-"""Rows of owners, CSV or TOML → owner, purpose, class and contact of each item. Pure.
+"""Rows of owners, CSV or TOML → owner, purpose, class, contact and logins of items. Pure.
 
 A row names a principal, a resource, or both, as globs over the texts of an item. ``User:*`` is
 everyone, as in Kafka; all principals are ``*``. Each field comes from the first row of the file
-that matches the item and has the field.
+that matches the item and has the field. ``logins`` are users who can decide in the browser.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from aclkit.model.phrases import listed
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 
 SUBJECTS: Final = ("principal", "resource")
-FIELDS: Final = ("owner", "purpose", "class", "contact")
+FIELDS: Final = ("owner", "purpose", "class", "contact", "logins")
 COLUMNS: Final = (*SUBJECTS, *FIELDS)
 
 PERSON, THIRD_PARTY, APPLICATION, SYSTEM = "person", "third-party", "application", "system"
@@ -78,6 +78,7 @@ def attributes_of(items: Iterable[Item], rows: Sequence[OwnerRow]) -> dict[str, 
             purpose=texts.get("purpose", ""),
             account=texts.get("class", ""),
             contact=texts.get("contact", ""),
+            logins=tuple(texts.get("logins", "").split()),
         )
     return found
 

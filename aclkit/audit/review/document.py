@@ -63,6 +63,7 @@ class About:
         purpose: the business need.
         account: the class of the account: person, third-party, application, system.
         contact: of the owner.
+        logins: of the users who can decide in the browser; without any, all who come in can.
         today: how many known names the pattern matches.
         names: the first of these.
         usage: when the authorizer log last shows its use, as far as ``aclkit usage`` knows.
@@ -85,6 +86,11 @@ class About:
     again: SignedOff | None = None
     outgrown: SignedOff | None = None
     why: str = ""
+    logins: tuple[str, ...] = ()
+
+    def may_decide(self, login: str) -> bool:
+        """Whether a user of the browser can decide the item."""
+        return not self.logins or login in self.logins
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,14 +263,16 @@ def _picked(ids: Sequence[str], acls: Mapping[str, Acl]) -> tuple[Acl, ...]:
 
 def _read_about(said: Mapping[str, Any]) -> About:
     signs = {name: SignedOff(**said[name]) if said.get(name) else None for name in _SIGNS}
-    return About(**{**said, "names": tuple(said["names"]), **signs})
+    texts = {name: tuple(said.get(name, ())) for name in _TEXTS}
+    return About(**{**said, **texts, **signs})
 
 
 _SIGNS: Final = ("carried", "again", "outgrown")
-_LATER: Final = ("outgrown", "why")
+_TEXTS: Final = ("names", "logins")
+_LATER: Final = ("outgrown", "why", "logins")
 """Fields that reviews of older versions do not have: left out where they are empty."""
 
 
 def _said(fields: dict[str, Any]) -> dict[str, Any]:
     told = {name: value for name, value in fields.items() if value or name not in _LATER}
-    return {**told, "names": list(fields["names"])}
+    return {**told, **{name: list(told[name]) for name in _TEXTS if name in told}}

@@ -69,6 +69,9 @@ class GuardedProtocol(H11Protocol):
         super().on_response_complete()
         self._watch()
 
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: any stranger can ask for a WebSocket, and it is answered without one."""
+
     def close_now(self) -> None:
         """End at once."""
         self._disarm()

@@ -46,6 +46,9 @@ _HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }  # fmt: skip
 
+_METHODS: Final = frozenset((*READING, "POST"))
+"""Those that are logged by name: a stranger's word may have any length."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -81,8 +84,9 @@ class AuthMiddleware:
             scope[VOUCH]()
         await (answer or self._app)(scope, receive, with_headers)
         path = scope["path"] if scope["path"] in self._paths else "(no page)"
+        method = head.method if head.method in _METHODS else "(no method)"
         milliseconds = (time.perf_counter() - started) * 1_000
-        _log.info("%s %s %s %.0f ms, %s", head.method, path, status, milliseconds, user or "-")
+        _log.info("%s %s %s %.0f ms, %s", method, path, status, milliseconds, user or "-")
 
     def _answer(self, request: Request, head: RequestHead, user: str | None) -> Response | None:
         """Return the answer to those who do not come in; None for the others."""

@@ -95,6 +95,7 @@ class ReviewDesk:
             "state": state,
             "words": given.get("words", ""),
             "user": user,
+            "open_to_all": sum(not about.logins for about in review.about.values()),
             "token": None if user is None or stored.is_closed else self.door.form_token(user),
             "anchor": given.get("item", ""),
             **paged(chosen, given, _ROWS),
@@ -104,8 +105,8 @@ class ReviewDesk:
         """Write the decision of a form, and lead back to the page that it came from.
 
         Raises:
-            UsageError: nobody is named, the form is not of this user, the review is closed, or
-                the item was decided meanwhile.
+            UsageError: nobody is named, the form is not of this user, the item has other logins,
+                the review is closed, or the item was decided meanwhile.
         """
         if user is None:
             raise UsageError(
@@ -120,6 +121,8 @@ class ReviewDesk:
 
         def choose(now: Stored) -> Sequence[Wanted]:
             item = item_of(now.review, given.get("item", ""))
+            if not now.review.about[item.item_id].may_decide(user):
+                raise UsageError(f"You cannot decide item {item.item_id}: it has other logins.")
             made = now.in_force.get(item.item_id)
             if whole_number(given.get("seen", "")) != (made.number if made else 0):
                 who = f"{made.by} decided {made.decision}" if made else "the decision is gone"

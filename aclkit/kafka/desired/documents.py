@@ -20,6 +20,9 @@ STDIN: Final = "-"
 MOST_FILES: Final = 20_000
 """Files that folders and globs may name."""
 
+LARGEST_OF_ALL: Final = 2 * LARGEST_DATA
+"""Letters of all files together: they are kept while they are compared."""
+
 _OPEN_FILES: Final = ("/dev/", "/proc/")
 """Where links are what a process has open: ``<(command)``, ``/dev/stdin``."""
 
@@ -58,10 +61,15 @@ def read_documents(
         if _is_many(path):
             named.update((found, False) for found in _files(path) if found not in named)
     folders = [*dict.fromkeys(_folder(path) for path in paths if _is_local(path))]
+    letters = 0
     for path, is_named in _in_order(paths, named):
         if _is_local(path):
             _require_below(path, folders)
-        yield _document(path, read), is_named
+        document = _document(path, read)
+        letters += len(document.text)
+        if letters > LARGEST_OF_ALL:
+            raise too_large("All files together", LARGEST_OF_ALL)
+        yield document, is_named
 
 
 def _is_local(path: str) -> bool:

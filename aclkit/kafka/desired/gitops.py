@@ -132,7 +132,7 @@ class _Plan:
         found: list[object] = []
         decoder = json.JSONDecoder(object_pairs_hook=self.unique)
         try:
-            for value in json_values(self.document.text, decoder):
+            for value in json_values(self.document, decoder):
                 found.append(value)
         except NotJsonError as error:
             text = "Not valid JSON. Write the plan anew: kafka-gitops plan -o FILE"

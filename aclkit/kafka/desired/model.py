@@ -14,7 +14,9 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final, Literal
 
+from aclkit.errors import DataError
 from aclkit.model.acl import Acl
+from aclkit.runtime.notation import MOST_VALUES, most_values
 
 Reach = Literal["change", "owners", "all", "asked"]
 """What a file replaces: a plan makes its own ``change``; KafkaUsers replace the ACLs of their
@@ -173,25 +175,6 @@ class NotJsonError(ValueError):
         self.line = line
 
 
-def json_values(text: str, decoder: json.JSONDecoder) -> Iterator[object]:
-    """Yield the JSON values of a text, one after the other.
-
-    Raises:
-        NotJsonError: it holds something else.
-    """
-    at = 0
-    while at < len(text):
-        if text[at].isspace():
-            at += 1
-            continue
-        try:
-            value, at = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError) as error:
-            position = getattr(error, "pos", at)
-            raise NotJsonError(text.count("\n", 0, position) + 1) from None
-        yield value
-
-
 @dataclass(frozen=True)
 class Document:
     """A file that was read: its name and text.
@@ -218,8 +201,9 @@ class Document:
 
         Raises:
             NotJsonError: it holds something else.
+            DataError: it holds more values than memory has room for.
         """
-        return [*json_values(self.text, json.JSONDecoder())]
+        return [*json_values(self, json.JSONDecoder())]
 
     @property
     def objects(self) -> Sequence[Mapping[str, object]]:
@@ -231,3 +215,25 @@ class Document:
         except NotJsonError:
             return ()
         return [value for value in values if isinstance(value, dict)]
+
+
+def json_values(document: Document, decoder: json.JSONDecoder) -> Iterator[object]:
+    """Yield the JSON values of a document, one after the other.
+
+    Raises:
+        NotJsonError: it holds something else.
+        DataError: it holds more values than memory has room for.
+    """
+    text, at = document.text, 0
+    if text[:1] in ("[", "{") and most_values(text) > MOST_VALUES:
+        raise DataError(f"{document.name}: it has more than {MOST_VALUES:,} values. Split it")
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            position = getattr(error, "pos", at)
+            raise NotJsonError(text.count("\n", 0, position) + 1) from None
+        yield value

@@ -24,8 +24,8 @@ MOST_NESTED: Final = 100
 MOST_EXPANDED: Final = 100_000
 """Nodes of a file for which aliases stand, beyond those that are written."""
 
-LONGEST_WITH_STARS: Final = 4_000_000
-"""Letters of a file with a plain ``*:`` that is still read: that reader is a slow one."""
+MOST_WRITTEN: Final = 2_000_000
+"""Nodes that are written in a file; each takes some 150 bytes of memory."""
 
 _CORE: Final = "tag:yaml.org,2002:"
 _SCALAR_TAGS: Final[dict[str | None, Kind | None]] = {
@@ -41,6 +41,7 @@ _MAPPING_TAGS: Final = (None, "!", f"{_CORE}map")
 _SEQUENCE_TAGS: Final = (None, "!", f"{_CORE}seq")
 
 _TOO_DEEP: Final = f"Nested too deeply: at most {MOST_NESTED} levels are read. Flatten it"
+_TOO_MANY: Final = f"More than {MOST_WRITTEN:,} values in one file. Split it"
 _NULLS: Final = frozenset(("", "~", "null", "Null", "NULL"))
 _BOOLEANS: Final = frozenset(
     form
@@ -63,9 +64,12 @@ _PAIR: Final = re.compile(
     r"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
 )
 _OTHER_LINE_ENDS: Final = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
-_STAR_KEY: Final = re.compile(r"(?:^|[\s,{])\*:(?:\s|$)")
+_STAR_KEY: Final = re.compile(r"(?:(?<=[\s,{\[])|^)\*(?=:(?:\s|$))")
+_ESCAPED: Final = re.compile(r"\\(?:u|U0000)([0-9a-fA-F]{4})")
+_PRIVATE: Final = range(0xE000, 0xF900)
+"""Letters that Unicode leaves to each of us; one that a text has not stands for a star there."""
+
 _TEMPLATE: Final = re.compile(r"\{\{|\{%")
-_STAR_ENDS: Final = "\0 \t\r\n\x85\u2028\u2029"
 
 TEMPLATE: Final = (
     "A template ({{ … }}) is not rendered. Pass the rendered file, such as the output of "
@@ -204,16 +208,6 @@ class _Event(Protocol):
     style: str | None
 
 
-class _Scanner(Protocol):
-    """What a scanner of PyYAML does with a letter."""
-
-    line: int
-
-    def peek(self, ahead: int) -> str: ...
-
-    def fetch_plain(self) -> None: ...
-
-
 class _RefusedError(Exception):
     """A text that YAML's grammar takes, and this reader does not; nothing after it is read."""
 
@@ -230,33 +224,31 @@ def _is_of_yaml(error: Exception) -> bool:
 
 
 def _events(text: str, stars: list[int]) -> Iterator[_Event]:
-    """Return the events of a parser: a fast one, and where it stops at ``*:`` one that does not."""
+    """Return the events of the fast parser, to which ``*`` before a colon is a plain text."""
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    if _STAR_KEY.search(text) and len(text) <= LONGEST_WITH_STARS:
-        try:
-            for _ in yaml.parse(text, Loader=loader):
-                pass
-        except yaml.YAMLError:
-            return _events_with_stars(text, stars)
-    return iter(yaml.parse(text, Loader=loader))
+    mark = _mark_for(text) if _STAR_KEY.search(text) else ""
+    if mark:
+        text = _STAR_KEY.sub(mark, text)
+    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        yield _with_stars(event, mark, stars) if mark else event
 
 
-def _events_with_stars(text: str, stars: list[int]) -> Iterator[_Event]:
-    """Parse a text in which ``*`` before a colon is a plain text and no alias."""
-    from yaml import SafeLoader
+def _mark_for(text: str) -> str:
+    """Return a letter that a text has neither written nor escaped; "" if it has all of them."""
+    escaped = {int(code, 16) for code in _ESCAPED.findall(text)}
+    return next(
+        (chr(code) for code in _PRIVATE if code not in escaped and chr(code) not in text), ""
+    )
 
-    def fetch_alias(loader: _Scanner) -> None:
-        if loader.peek(1) == ":" and loader.peek(2) in _STAR_ENDS:
-            stars.append(loader.line + 1)
-            loader.fetch_plain()
-        else:
-            SafeLoader.fetch_alias(loader)
 
-    loader = type("Loader", (SafeLoader,), {"fetch_alias": fetch_alias})(text)
-    while loader.check_event():
-        yield loader.get_event()
+def _with_stars(event: _Event, mark: str, stars: list[int]) -> _Event:
+    """Put the stars back into an event, and note the line of a plain one."""
+    if mark in (getattr(event, "value", None) or ""):
+        if event.value == mark and not event.style:
+            stars.append(event.start_mark.line + 1)
+        event.value = event.value.replace(mark, "*")
+    return event
 
 
 def _grammar(error: Exception, building: _Building) -> tuple[int, str]:
@@ -340,6 +332,8 @@ class _Building:
         if depth > MOST_NESTED:
             raise _RefusedError(line, _TOO_DEEP)
         self.total, self.own = self.total + 1, self.own + 1
+        if self.own > MOST_WRITTEN:
+            raise _RefusedError(line, _TOO_MANY)
         before = self.total
         made: Node
         if hasattr(event, "value"):

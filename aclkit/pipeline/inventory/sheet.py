@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from aclkit.errors import UsageError
+from aclkit.model.phrases import few
 from aclkit.pipeline.inventory.arrow_rows import batch_rows
 from aclkit.pipeline.inventory.parquet_file import parquet_batches
 from aclkit.pipeline.sources.files import base_name, read_user_file
@@ -144,10 +145,14 @@ def _decode(value: bytes) -> str:
         raise ValueError(f"expected UTF-8, found other bytes: {value[:_SHOWN]!r}") from None
 
 
+_MOST_LISTED: Final = 20
+"""Columns of a file that a message names."""
+
+
 def _listed(names: Collection[str]) -> str:
     if any("\0" in name for name in names):
         return "NUL bytes; perhaps it is UTF-16. Save it as UTF-8."
-    return ", ".join(map(shown_key, sorted(names))) or "none"
+    return few(map(shown_key, sorted(names)), _MOST_LISTED) or "none"
 
 
 def too_much(path: str) -> UsageError:

@@ -39,6 +39,16 @@ def test_each_field_comes_from_the_first_row_that_matches_and_has_it():
     assert (about.owner, about.purpose, about.account) == ("payments", "reports", "")
 
 
+def test_logins_decide_alone_and_without_any_all_users_do():
+    rows = owners({"principal": "User:bob", "logins": "pia  pat@b.example"})
+    item = one(items_of(), "User:bob", "pay")
+    about = attributes_of([item], rows)[item.item_id]
+    assert [about.may_decide(login) for login in ("pia", "pat@b.example", "pi", "")] == [
+        True, True, False, False,
+    ]  # fmt: skip
+    assert known(item).may_decide("anyone")
+
+
 def test_user_star_is_everyone_and_no_glob():
     assert known(one(items_of(), "User:*")).owner == "platform"
     assert known(one(items_of(), "User:eve")).owner == ""

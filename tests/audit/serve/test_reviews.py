@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -81,6 +82,38 @@ def test_without_a_named_user_nothing_is_decided(desk, made):
     assert "You can read, but not decide" in page.text
     assert "/review/decide" not in page.html
     assert made() == ()
+
+
+@pytest.fixture
+def only_bob(warehouse, tmp_path):
+    """A review whose first item has logins, and the client of its server."""
+    found = new_review(read_base(str(warehouse), None), Asked(name="q1", at=AT, by="ana"), Budget())
+    first = found.items[0].item_id
+    about = {**found.about, first: replace(found.about[first], logins=("bob", "a@b.example"))}
+    create(tmp_path, found.with_about(about))
+    with serving(warehouse, reviews=str(tmp_path), **PROXY) as client:
+        yield client.enter(), tmp_path
+
+
+def test_an_item_with_logins_is_decided_by_these_users_alone(only_bob):
+    desk, root = only_bob
+    form = form_of(desk)
+    token = form_of(desk, EVE)["csrf"]
+    refused = desk.ask("/review/decide", form | {"csrf": token}, headers=EVE)
+    assert refused.status == 400
+    assert "it has other logins" in refused.text
+    assert load(root, "q1").decisions == ()
+    assert form_of(desk, EVE)["item"] != form["item"]
+    assert "To decide it: bob, a@b.example." in desk.ask("/review", review="q1", headers=EVE).text
+    assert desk.ask("/review/decide", form, headers=BOB).status == 303
+    assert [each.by for each in load(root, "q1").decisions] == ["bob"]
+
+
+def test_the_page_says_where_every_user_can_decide(desk, only_bob):
+    page = desk.ask("/review", review="q1", headers=BOB).text
+    assert "Every user whom the proxy names can decide every item" in page
+    page = only_bob[0].ask("/review", review="q1", headers=BOB).text
+    assert re.search(r"Every user whom the proxy names can decide ([0-9]+) of ([0-9]+) items", page)
 
 
 def test_a_header_from_elsewhere_names_nobody(warehouse, reviews, made):

@@ -93,6 +93,19 @@ def test_the_log_names_pages_and_never_what_was_asked(stranger, caplog):
     assert "secret" not in caplog.text
 
 
+def test_a_stranger_writes_no_words_of_its_own_into_the_log(stranger, caplog):
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket"}
+    with caplog.at_level(logging.INFO, logger="aclkit"):
+        assert stranger.ask("/", method="MADE" * 2_000).status == 405
+        assert stranger.ask("/", headers=upgrade).status == 401
+        end = time.monotonic() + SECONDS
+        while "GET / 401" not in caplog.text:
+            assert time.monotonic() < end
+    assert "MADE" not in caplog.text
+    assert "pgrade" not in caplog.text
+    assert "(no method) / 405" in caplog.text
+
+
 def test_too_long_and_too_many_fields_are_refused(client):
     assert client.ask("/", q="x" * LONGEST_QUERY).status == 414
     for path, given in (

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from aclkit.errors import UsageError
+from aclkit.errors import DataError, UsageError
+from aclkit.kafka.desired import documents, model
 from aclkit.kafka.desired.documents import read_documents
 from aclkit.runtime.safe_read import read_file
 from tests.on_disk import on_disk
@@ -105,3 +106,18 @@ def test_a_file_name_of_several_lines_is_refused_and_shown_in_one(checkout, name
     with pytest.raises(UsageError, match="of one line") as refused:
         texts(".")
     assert len(str(refused.value).splitlines()) == 1
+
+
+def test_files_that_are_too_large_together_are_refused(checkout, monkeypatch):
+    monkeypatch.setattr(documents, "LARGEST_OF_ALL", 8)
+    assert texts("users", "ci") == ["a: 1", "b: 1"]
+    (checkout / "users" / "c.yaml").write_text("c", encoding="utf-8")
+    with pytest.raises(UsageError, match="All files together: expected"):
+        texts("users", "ci")
+
+
+@pytest.mark.parametrize("text", ["[1,2,3]", '{"a": [{}]}', "{}{}{}{}"])
+def test_json_of_too_many_values_is_refused_before_it_is_read(monkeypatch, text):
+    monkeypatch.setattr(model, "MOST_VALUES", 2)
+    with pytest.raises(DataError, match=r"f: it has more than 2 values\. Split it"):
+        _ = model.Document("f", text).values

@@ -248,12 +248,46 @@ def test_a_star_in_a_text_of_several_lines_is_no_key():
     assert value_of(nodes[0]) == {"a": "*: x\n", "b": "1"}
 
 
-def test_a_plain_star_in_a_very_large_file_is_refused_with_the_way_out():
-    text = "x: 1\n*: 2\ny: [" + "aaaaaaaaa, " * 400_000 + "]\n"
-    assert len(text) > yaml_text.LONGEST_WITH_STARS
-    line, why = problem(text)
-    assert line == 2
-    assert why.endswith('Quote the key: "*":')
+@pytest.mark.usefixtures("parser")
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{*: 1, b: 2}", {"*": "1", "b": "2"}),
+        ("[*: 1]", [{"*": "1"}]),
+        ("*:\n", {"*": ""}),
+        ("- *: 1\n", [{"*": "1"}]),
+        ("*: 1\na: |\n  *: \ue000\n", {"*": "1", "a": "*: \ue000\n"}),
+        ("*: 1\na: 'b *: c'\n", {"*": "1", "a": "b *: c"}),
+        ('*: 1\na: "b *: \\ue000"\n', {"*": "1", "a": "b *: \ue000"}),
+        ("*: 1\n# *: 2\n", {"*": "1"}),
+    ],
+)
+def test_a_star_is_a_key_where_a_key_begins_and_a_letter_elsewhere(text, value):
+    nodes, problems, _ = read(text)
+    assert (problems, [value_of(node) for node in nodes]) == ([], [value])
+
+
+def test_a_star_is_an_alias_where_a_name_follows():
+    (node,) = sound("a: &x 1\nb: *x\n")
+    assert value_of(node) == {"a": "1", "b": "1"}
+    assert problem("*: 1\nb: *x\n")[1].startswith("The alias *x has no anchor")
+
+
+def test_a_plain_star_makes_a_large_file_no_slower_to_read():
+    text = "x: 1\n{star}: 2\ny: [" + "aaaaaaaaa, " * 100_000 + "]\n"
+
+    def seconds(star):
+        before = time.process_time()
+        assert len(sound(text.replace("{star}", star))) == 1
+        return time.process_time() - before
+
+    assert seconds("*") < 3 * seconds("'*'") + 1
+
+
+def test_a_file_of_too_many_values_is_refused(monkeypatch):
+    monkeypatch.setattr(yaml_text, "MOST_WRITTEN", 10)
+    assert sound("[" + "a," * 9 + "]")
+    assert "values in one file. Split it" in problem("\n[" + "a," * 10 + "]")[1]
 
 
 ONE = f"---\n{text_of('strimzi/users.yaml')}"
