@@ -13,8 +13,11 @@ import re
 import shlex
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -95,6 +98,7 @@ def build_session(
             start.
     """
     extra = dict(extra_conf or {})
+    threading.Thread(target=_import_pandas, daemon=True).start()
     active = SparkSession.getActiveSession()
     if active is not None:
         session = _with_conf(active, {**_SQL, **extra})
@@ -105,6 +109,12 @@ def build_session(
         session = _own_session(conf, verbose=verbose)
     require_file_systems(session, uris)
     return session
+
+
+def _import_pandas() -> None:
+    """Import what pyspark will import, while the JVM makes the session."""
+    with suppress(ImportError):  # who needs it says so
+        import_module("pandas")
 
 
 def require_file_systems(session: SparkSession, uris: Iterable[str]) -> None:
@@ -165,6 +175,8 @@ def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
         # G1, the default, costs a quarter of a short run.
         "-XX:+UseParallelGC",
         "-XX:-UsePerfData",
+        # Each time that it grows beyond 21 MiB, the default, and on, the whole heap is collected.
+        "-XX:MetaspaceSize=256m",
         "-Dfile.encoding=UTF-8",
         f"-Djava.io.tmpdir={scratch()}",
     ]

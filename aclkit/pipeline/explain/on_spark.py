@@ -15,7 +15,7 @@ table: that costs less than keeping all pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -39,7 +39,7 @@ from aclkit.runtime.executors import executors_of
 from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.frame import local_frame
 from aclkit.runtime.progress import step
-from aclkit.runtime.shared_work import share, shared
+from aclkit.runtime.shared_work import share
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.shared_folder import Mark, marked
@@ -58,7 +58,6 @@ _IS_SLICE: Final = "type_no IS NULL"
 """Of the rows of ``tasks.SETS``: the counts of a slice."""
 _BLOCKS: Final = 1_024
 """Ranges of names whose entries are counted before slices are cut: what the driver sees of them."""
-_ROWS_OF_A_BATCH: Final = 100_000
 
 
 def decide_on_spark(
@@ -272,7 +271,7 @@ class Frames:
         return self.matched.repartitionById(len(starts), at).sortWithinPartitions("place")
 
     def _mapped(self, frame: DataFrame, task: tasks.Task, schema: pa.Schema) -> DataFrame:
-        do = partial(_do, task, self.shared, self.mark, schema)
+        do = partial(tasks.do, task, self.shared, self.mark, schema)
         return frame.mapInArrow(do, from_arrow_schema(schema))
 
     def _keep(self, frame: DataFrame) -> DataFrame:
@@ -289,15 +288,3 @@ def _names(spark: SparkSession, resources: Resources) -> DataFrame:
 def _by_block(weighed: pa.Table) -> list[int]:
     found = np.bincount(weighed["block"].to_numpy(), weights=weighed["entries"].to_numpy())
     return [int(entries) for entries in found]
-
-
-def _do(
-    task: tasks.Task, name: str, mark: Mark | None, schema: pa.Schema, batches: tasks.Batches
-) -> Iterator[pa.RecordBatch]:
-    """Map a partition; dictionaries become plain texts, which are all that Spark reads."""
-    if mark is not None:
-        mark.insist()
-    for table in task(shared(name), batches):
-        for start in range(0, len(table), _ROWS_OF_A_BATCH):
-            part = table.select(schema.names).slice(start, _ROWS_OF_A_BATCH)
-            yield from part.cast(schema).combine_chunks().to_batches()

@@ -2,7 +2,8 @@
 
 A partition is a slice of the resources, or some distinct sets of groups. A worker holds what it has
 of a slice, cut so that it fits into the memory of a task (``pairing.cut``). No Spark here: these
-functions map batches of columns to tables.
+functions map batches of columns to tables. Each Python worker imports what this module imports: no
+DuckDB, no deltalake.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ from aclkit.pipeline.explain.prepared import Matched, Prepared, Resources
 from aclkit.pipeline.explain.rulings import LOOKS, Ruler, Rulings
 from aclkit.rules.patterns.columns import PATTERN_IDS
 from aclkit.runtime.arrow import rows_of
+from aclkit.runtime.shared_work import shared
+from aclkit.warehouse.shared_folder import Mark
 
 Batches = Iterable[pa.RecordBatch]
 Task = Callable[["Shared", Batches], Iterator[pa.Table]]
 """Maps the batches of a partition."""
 
+_ROWS_OF_A_BATCH: Final = 100_000
 _TEXT, _INT, _LONG = pa.string(), pa.int32(), pa.int64()
 _INTS: Final = pa.list_(pa.field("element", _INT))
 # Schemas in Arrow: a task has no JVM that reads DDL.
@@ -68,6 +72,26 @@ class Shared:
     entries: int
     is_super: Flags
     allow_everyone: bool
+
+
+def do(
+    task: Task, name: str, mark: Mark | None, schema: pa.Schema, batches: Batches
+) -> Iterator[pa.RecordBatch]:
+    """Map a partition; dictionaries become plain texts, which are all that Spark reads.
+
+    Args:
+        task: what is done.
+        name: of what every task needs.
+        mark: of the folder into which tasks must write.
+        schema: of what comes out.
+        batches: of the partition.
+    """
+    if mark is not None:
+        mark.insist()
+    for table in task(shared(name), batches):
+        for start in range(0, len(table), _ROWS_OF_A_BATCH):
+            part = table.select(schema.names).slice(start, _ROWS_OF_A_BATCH)
+            yield from part.cast(schema).combine_chunks().to_batches()
 
 
 def weigh(block_size: int, shared: Shared, batches: Batches) -> Iterator[pa.Table]:

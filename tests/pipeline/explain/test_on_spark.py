@@ -127,7 +127,7 @@ def test_a_table_that_is_made_has_a_checksum_which_spark_follows(spark, tmp_path
     jobs = spark.sparkContext.statusTracker()
     before = set(jobs.getJobIdsForGroup(None))
     by_spark(spark, tmp_path)
-    # Two cuts of the names, the counts, and a job for each table.
+    # The names are weighed, the rows counted, and four tables written.
     assert len(set(jobs.getJobIdsForGroup(None)) - before) == 6
 
 
