@@ -13,11 +13,8 @@ import re
 import shlex
 import sys
 import tempfile
-import threading
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -98,7 +95,6 @@ def build_session(
             start.
     """
     extra = dict(extra_conf or {})
-    threading.Thread(target=_import_pandas, daemon=True).start()
     active = SparkSession.getActiveSession()
     if active is not None:
         session = _with_conf(active, {**_SQL, **extra})
@@ -109,12 +105,6 @@ def build_session(
         session = _own_session(conf, verbose=verbose)
     require_file_systems(session, uris)
     return session
-
-
-def _import_pandas() -> None:
-    """Import what pyspark will import, while the JVM makes the session."""
-    with suppress(ImportError):  # who needs it says so
-        import_module("pandas")
 
 
 def require_file_systems(session: SparkSession, uris: Iterable[str]) -> None:
