@@ -6,6 +6,7 @@ follows fails once that version is not the newest: deltalake never overwrites a 
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ from aclkit.warehouse.described import (
     without_nulls,
 )
 from aclkit.warehouse.location import Location
+from aclkit.warehouse.storage import DIGITS, LOG
 from aclkit.warehouse.storage import commit as commit_actions
 from aclkit.warehouse.table_files import active_files
 
@@ -214,6 +216,31 @@ def make_table(uri: str, table: str) -> None:
         description=description_of(table),
         configuration=properties_of_new(table),
     )
+
+
+def note_checksum_of_new(place: Location, folder: str) -> None:
+    """Write Delta's checksum of the version that made a table, which has no file.
+
+    Delta's protocol knows it. Spark reads the state of the table there; without it some jobs find
+    it out before each first write, and after.
+
+    Args:
+        place: the warehouse.
+        folder: of the table, within it.
+    """
+    log = f"{folder}/{LOG}/{0:0{DIGITS}}"
+    actions = [json.loads(line) for line in place.files.read(f"{log}.json").splitlines()]
+    said = {_STATE[key]: action[key] for action in actions for key in _STATE.keys() & action.keys()}
+    content = json.dumps({**_WITHOUT_FILES, **said}, ensure_ascii=False)
+    place.files.create(f"{log}.crc", content.encode())
+
+
+_STATE: Final = {"protocol": "protocol", "metaData": "metadata"}
+"""Kind of an action in the log → its name in a checksum."""
+_WITHOUT_FILES: Final = {
+    **{"tableSizeBytes": 0, "numFiles": 0, "numMetadata": 1, "numProtocol": 1},
+    **{"setTransactions": [], "domainMetadata": [], "allFiles": []},
+}
 
 
 def take_over_files(

@@ -26,7 +26,12 @@ from aclkit.errors import SurroundingsError, first_line
 from aclkit.runtime.environment import write_error
 from aclkit.runtime.permissions import make_folder
 from aclkit.warehouse.column_types import arrow_schema
-from aclkit.warehouse.commits import ROWS_OF_A_GROUP, indexed_columns, make_table
+from aclkit.warehouse.commits import (
+    ROWS_OF_A_GROUP,
+    indexed_columns,
+    make_table,
+    note_checksum_of_new,
+)
 from aclkit.warehouse.damage import damaged
 from aclkit.warehouse.described import without_nulls
 from aclkit.warehouse.location import Location
@@ -108,6 +113,7 @@ def write_by_spark(place: Location, table: str, rows: DataFrame) -> list[NewFile
     folder = uuid.uuid4().hex
     staging = f"{place.of_table(table)}/{folder}"
     make_table(staging, table)
+    note_checksum_of_new(place, f"{table}/{folder}")
     writer = rows.write.format("delta").mode("append")
     writer = writer.option("maxRecordsPerFile", ROWS_OF_A_FILE)
     writer.save(staging)

@@ -388,10 +388,11 @@ class Store:
         commit = self._commit(table)
         if commit.on == commits.NEW:
             commits.make_table(self.place.of_table(table), table)
+            commits.note_checksum_of_new(self.place, table)
+            mode, options = "append", {}  # nothing to look for that an overwrite would remove
         writer = rows.write.format("delta").mode(mode).options(**options)
         writer = writer.option("maxRecordsPerFile", ROWS_OF_A_FILE)
         writer = writer.option("userMetadata", commit.run_id)
-        writer = writer.option("txnAppId", commit.application).option("txnVersion", commit.version)
         writer.save(self.place.of_table(table))
         self.note_write(table)
         return require_files_here(self.place, table, self.versions[table])

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
@@ -120,7 +121,9 @@ def _one_way(
     with pytest.MonkeyPatch.context() as patch:
         for module in _CLOCKS:
             patch.setattr(f"{module}.datetime", Clock)
-        patch.setattr("aclkit.warehouse.run.uuid.uuid4", lambda: uuid.UUID(int=7))
+        # Of that module alone: files are named by others, each anew.
+        known = SimpleNamespace(uuid4=lambda: uuid.UUID(int=7))
+        patch.setattr("aclkit.warehouse.run.uuid", known)
         if by_spark:
             patch.setattr("aclkit.pipeline.replay.job.replay_unchanged", lambda *_: None)
             patch.setattr("aclkit.pipeline.plan._FACTS_REPLAYED_HERE", -1)

@@ -306,16 +306,3 @@ def test_a_live_cluster_that_tells_the_same_brings_nothing_new(tmp_path, monkeyp
         assert takes_work(place, asking(super_users="User:boss"))
         broker.acls = [READ, (2, "new", 3, "User:alice", "*", 3, 3)]
         assert takes_work(place, asking())
-
-
-@pytest.mark.slow
-def test_a_night_of_new_topics_decides_these_alone(nights, tmp_path):
-    place = shutil.copytree(nights.folder / "warehouse", tmp_path / "warehouse")
-    source = Path(shutil.copy(nights.folder / "records.jsonl", tmp_path))
-    source.write_text(
-        source.read_text(encoding="utf-8") + topic(10, "pay.new") + "\n" + topic(11, "else") + "\n",
-        encoding="utf-8",
-    )
-    assert call(place, ("run", "--source", f"records:{source}", *NEVER)).exit_code == 0
-    (newest,) = Warehouse(place).published().runs[-1:]
-    assert "Decided again: 2 resources." in newest.notes

@@ -15,7 +15,7 @@ table: that costs less than keeping all pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -33,16 +34,19 @@ from aclkit.pipeline.explain.prepared import Resources, prepare
 from aclkit.pipeline.plan import cut_evenly, cut_for_tasks, entries_of_task
 from aclkit.rules.patterns.columns import with_matched_patterns
 from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.runtime.at_once import Begin, at_once
 from aclkit.runtime.executors import executors_of
 from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.frame import local_frame
 from aclkit.runtime.progress import step
-from aclkit.runtime.shared_work import share, shared
+from aclkit.runtime.shared_work import share
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.shared_folder import Mark, marked
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from pyspark.sql import DataFrame, SparkSession
 
     from aclkit.pipeline.explain.prepared import Prepared
@@ -54,7 +58,6 @@ _IS_SLICE: Final = "type_no IS NULL"
 """Of the rows of ``tasks.SETS``: the counts of a slice."""
 _BLOCKS: Final = 1_024
 """Ranges of names whose entries are counted before slices are cut: what the driver sees of them."""
-_ROWS_OF_A_BATCH: Final = 100_000
 
 
 def decide_on_spark(
@@ -84,44 +87,56 @@ def decide_on_spark(
             of rows than was decided.
         SurroundingsError: the workers do not write into the driver's folder.
     """
-    counts: dict[str, int] = {}
-
-    def write(table: str, frame: DataFrame, expected: int | None = None) -> None:
-        counts[table] = _write(store, table, frame, scope.cluster_id, expected)
-
     with marked(store.place) as mark, ExitStack() as until_written:
         with step("Deciding"):
             prepared = prepare(scope, acls)
             groups = rows.group_rows(prepared).select(TABLES["ruleset_group"].column_names)
             store.replace_columns("ruleset_group", groups, scope.cluster_id)
-            counts["ruleset_group"] = len(groups)
             frames = Frames.of(spark, scope, prepared, mark, allow_everyone=allow_everyone)
             until_written.enter_context(frames)
-            pairs, class_pairs, sets = frames.counted()
-            write("explain_pair", frames.pairs, pairs)
-            write("explain_class_pair", frames.class_pairs, class_pairs)
             rulesets = [*default_rulesets()]
-            write("ruleset", frames.rulesets(rulesets), sets + len(rulesets))
+            rulings = [*default_rulings(allow_everyone=allow_everyone)]
+            tables = {
+                "explain_pair": frames.pairs,
+                "explain_class_pair": frames.class_pairs,
+                "ruleset": frames.rulesets(rulesets),
+                "explain_ruling": frames.rulings(rulings),
+            }
+            of_defaults = {"ruleset": len(rulesets), "explain_ruling": len(rulings)}
+            begin = until_written.enter_context(at_once(spark, len(tables) + 2))
+            write = partial(_begin_writing, begin, store, scope.cluster_id)
+            counted = begin(frames.counted)
+            written = {table: write(table, frame) for table, frame in tables.items()}
+            if dense is not None:
+                written["explain"] = write("explain", frames.explain(dense))
+            counts = {table: written[table].result() for table in tables}
             fail_point("between-pairs-and-rulings")
-            rulings = default_rulings(allow_everyone=allow_everyone)
-            write("explain_ruling", frames.rulings(rulings))
+            for table, rows_counted in counted.result().items():
+                _require(table, counts[table], rows_counted + of_defaults.get(table, 0))
         if dense is not None:
             with step(f"Writing {dense:,} decisions"):
-                write("explain", frames.explain(dense), dense)
-    return counts
+                counts["explain"] = written["explain"].result()
+                _require("explain", counts["explain"], dense)
+    return {"ruleset_group": len(groups), **counts}
 
 
-def _write(
-    store: Store, table: str, frame: DataFrame, cluster_id: str, expected: int | None
-) -> int:
-    """Let Spark write a table; return how many rows, which must be as many as expected."""
-    written = store.replace_cluster(table, frame, cluster_id)
-    if expected is not None and written != expected:
+def _begin_writing(
+    begin: Begin, store: Store, cluster_id: str, table: str, frame: DataFrame
+) -> Future[int]:
+    return begin(partial(store.replace_cluster, table, frame, cluster_id))
+
+
+def _require(table: str, written: int, expected: int) -> None:
+    """Insist that Spark has written what was decided.
+
+    Raises:
+        DataError: it wrote another number of rows.
+    """
+    if written != expected:
         raise DataError(
             f"Spark wrote {written:,} rows of {table}, but {expected:,} were decided. Nothing is "
             "published."
         )
-    return written
 
 
 @dataclass(slots=True)
@@ -196,15 +211,10 @@ class Frames:
         for frame in reversed(self._kept):
             frame.unpersist()
 
-    def counted(self) -> tuple[int, int, int]:
-        """Return how many pairs, pairs of classes and distinct sets the kernel has found."""
-        total = self.sets.agg(
-            F.coalesce(F.sum("pairs"), F.lit(0)),
-            F.coalesce(F.sum("class_pairs"), F.lit(0)),
-            F.count("type_no"),
-        )
-        pairs, class_pairs, sets = total.toArrow().to_pylist()[0].values()
-        return pairs, class_pairs, sets
+    def counted(self) -> dict[str, int]:
+        """Return how many rows of each table the kernel has found, those of defaults aside."""
+        found = self._mapped(self.sets, tasks.counts, tasks.COUNTS).toArrow()
+        return {table: pc.sum(found[table], min_count=0).as_py() for table in found.column_names}
 
     @property
     def pairs(self) -> DataFrame:
@@ -261,7 +271,7 @@ class Frames:
         return self.matched.repartitionById(len(starts), at).sortWithinPartitions("place")
 
     def _mapped(self, frame: DataFrame, task: tasks.Task, schema: pa.Schema) -> DataFrame:
-        do = partial(_do, task, self.shared, self.mark, schema)
+        do = partial(tasks.do, task, self.shared, self.mark, schema)
         return frame.mapInArrow(do, from_arrow_schema(schema))
 
     def _keep(self, frame: DataFrame) -> DataFrame:
@@ -278,15 +288,3 @@ def _names(spark: SparkSession, resources: Resources) -> DataFrame:
 def _by_block(weighed: pa.Table) -> list[int]:
     found = np.bincount(weighed["block"].to_numpy(), weights=weighed["entries"].to_numpy())
     return [int(entries) for entries in found]
-
-
-def _do(
-    task: tasks.Task, name: str, mark: Mark | None, schema: pa.Schema, batches: tasks.Batches
-) -> Iterator[pa.RecordBatch]:
-    """Map a partition; dictionaries become plain texts, which are all that Spark reads."""
-    if mark is not None:
-        mark.insist()
-    for table in task(shared(name), batches):
-        for start in range(0, len(table), _ROWS_OF_A_BATCH):
-            part = table.select(schema.names).slice(start, _ROWS_OF_A_BATCH)
-            yield from part.cast(schema).combine_chunks().to_batches()

@@ -2,7 +2,8 @@
 
 A partition is a slice of the resources, or some distinct sets of groups. A worker holds what it has
 of a slice, cut so that it fits into the memory of a task (``pairing.cut``). No Spark here: these
-functions map batches of columns to tables.
+functions map batches of columns to tables. Each Python worker imports what this module imports: no
+DuckDB, no deltalake.
 """
 
 from __future__ import annotations
@@ -13,20 +14,24 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from aclkit.pipeline.explain import rows
 from aclkit.pipeline.explain.arrays import Flags, Lists, Numbers
 from aclkit.pipeline.explain.groups import list_array
 from aclkit.pipeline.explain.pairing import NO_SET, Paired, Sets, cut, entries_of, pair_up
 from aclkit.pipeline.explain.prepared import Matched, Prepared, Resources
-from aclkit.pipeline.explain.rulings import LOOKS, Ruler
+from aclkit.pipeline.explain.rulings import LOOKS, Ruler, Rulings
 from aclkit.rules.patterns.columns import PATTERN_IDS
 from aclkit.runtime.arrow import rows_of
+from aclkit.runtime.shared_work import shared
+from aclkit.warehouse.shared_folder import Mark
 
 Batches = Iterable[pa.RecordBatch]
 Task = Callable[["Shared", Batches], Iterator[pa.Table]]
 """Maps the batches of a partition."""
 
+_ROWS_OF_A_BATCH: Final = 100_000
 _TEXT, _INT, _LONG = pa.string(), pa.int32(), pa.int64()
 _INTS: Final = pa.list_(pa.field("element", _INT))
 # Schemas in Arrow: a task has no JVM that reads DDL.
@@ -47,6 +52,11 @@ SETS: Final = pa.schema(
 has no type: its id is that of no ruleset."""
 
 
+_COUNTED: Final = ("explain_pair", "explain_class_pair", "ruleset", "explain_ruling")
+COUNTS: Final = pa.schema(dict.fromkeys(_COUNTED, _LONG))
+"""How many rows of each table there are."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shared:
     """What every task needs: one file, which all workers of an executor map into memory.
@@ -62,6 +72,26 @@ class Shared:
     entries: int
     is_super: Flags
     allow_everyone: bool
+
+
+def do(
+    task: Task, name: str, mark: Mark | None, schema: pa.Schema, batches: Batches
+) -> Iterator[pa.RecordBatch]:
+    """Map a partition; dictionaries become plain texts, which are all that Spark reads.
+
+    Args:
+        task: what is done.
+        name: of what every task needs.
+        mark: of the folder into which tasks must write.
+        schema: of what comes out.
+        batches: of the partition.
+    """
+    if mark is not None:
+        mark.insist()
+    for table in task(shared(name), batches):
+        for start in range(0, len(table), _ROWS_OF_A_BATCH):
+            part = table.select(schema.names).slice(start, _ROWS_OF_A_BATCH)
+            yield from part.cast(schema).combine_chunks().to_batches()
 
 
 def weigh(block_size: int, shared: Shared, batches: Batches) -> Iterator[pa.Table]:
@@ -126,11 +156,29 @@ def rulesets(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
 def rulings(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
     """Yield the rows of ``explain_ruling`` of distinct sets."""
     for batch in filter(len, batches):
-        found, ids = _sets(shared.prepared, batch), batch["ruleset_id"]
-        ruler = Ruler.of(shared.prepared, found)
-        for part in ruler.parts(np.arange(len(found)), LOOKS):
-            of_part, types = ids.take(pa.array(part)), found.resource_type[part]
-            yield rows.ruling_rows(shared.prepared, types, of_part, ruler.rule(part))
+        types = batch["type_no"].to_numpy().astype(np.int64)
+        for part, found in _rulings_of(shared.prepared, batch):
+            ids = batch["ruleset_id"].take(pa.array(part))
+            yield rows.ruling_rows(shared.prepared, types[part], ids, found)
+
+
+def counts(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
+    """Count the rows of each table, from the counts of slices and from distinct sets."""
+    for batch in filter(len, batches):
+        of_slices = [pc.sum(batch[name], min_count=0) for name in ("pairs", "class_pairs")]
+        known = batch.filter(pc.is_valid(batch["type_no"]))
+        ruled = _rulings_of(shared.prepared, known) if len(known) else ()
+        rulings = sum(len(found.set) for _, found in ruled)
+        row = [*(count.as_py() for count in of_slices), len(known), rulings]
+        yield pa.Table.from_pylist([dict(zip(_COUNTED, row, strict=True))], COUNTS)
+
+
+def _rulings_of(p: Prepared, batch: pa.RecordBatch) -> Iterator[tuple[Numbers, Rulings]]:
+    """Yield the rulings of distinct sets, with the places of these in the batch."""
+    found = _sets(p, batch)
+    ruler = Ruler.of(p, found)
+    for part in ruler.parts(np.arange(len(found)), LOOKS):
+        yield part, ruler.rule(part)
 
 
 def slices(shared: Shared, batches: Batches) -> Iterator[Paired]:

@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -32,7 +32,9 @@ from aclkit.pipeline.inventory.entry import (
 from aclkit.rules.patterns.identity import asked_host
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.warehouse.codecs import ALIVE_SQL
-from aclkit.warehouse.reader import Reader
+
+if TYPE_CHECKING:  # a task of Spark needs no DuckDB
+    from aclkit.warehouse.reader import Reader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

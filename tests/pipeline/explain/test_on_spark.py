@@ -59,6 +59,7 @@ def test_spark_writes_the_same_tables_as_this_process(spark, tmp_path, semantics
     for table in ("explain_pair", "explain_class_pair", "ruleset", "explain_ruling"):
         made, commit = commits_of(store, table)  # a table is made before Spark writes into it
         assert made["engineInfo"].startswith("delta-rs")
+        assert commit["operationMetrics"]["numOutputRows"] == str(len(found[table]))
         assert commit["engineInfo"].startswith("Apache-Spark/")
 
 
@@ -101,6 +102,33 @@ def test_the_dense_table_is_the_view_multiplied_out(spark, tmp_path):
     assert rows_of(store, "explain") == sorted(map(repr, expected))
     with pytest.raises(DataError, match="Nothing is published"):
         decide_on_spark(*asked, allow_everyone=True, dense=len(expected) + 1)
+
+
+@pytest.mark.parametrize(
+    "table", ["explain_pair", "explain_class_pair", "ruleset", "explain_ruling"]
+)
+def test_a_row_too_many_in_any_table_is_not_published(spark, tmp_path, monkeypatch, table):
+    counted = Frames.counted
+    one_less = lambda frames: (found := counted(frames)) | {table: found[table] - 1}  # noqa: E731 -- short
+    monkeypatch.setattr(Frames, "counted", one_less)
+    with pytest.raises(DataError, match=f"rows of {table}, but"):
+        by_spark(spark, tmp_path)
+
+
+def test_a_failed_write_ends_the_others(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(Frames, "class_pairs", property(lambda frames: frames.pairs.select("x")))
+    with pytest.raises(Exception, match="UNRESOLVED_COLUMN"):
+        by_spark(spark, tmp_path)
+    assert spark.sparkContext.statusTracker().getActiveJobsIds() == []
+
+
+def test_a_table_that_is_made_has_a_checksum_which_spark_follows(spark, tmp_path):
+    """Without one Delta finds the state of a new table out by jobs of its own."""
+    jobs = spark.sparkContext.statusTracker()
+    before = set(jobs.getJobIdsForGroup(None))
+    by_spark(spark, tmp_path)
+    # The names are weighed, the rows counted, and four tables written.
+    assert len(set(jobs.getJobIdsForGroup(None)) - before) == 6
 
 
 def test_tasks_insist_on_the_mark_of_the_drivers_folder(spark, tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
@@ -114,6 +116,18 @@ def test_a_slice_counts_its_pairs(case):
     assert len({row["ruleset_id"] for row in counts}) == len(counts) > 2
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_the_rows_of_each_table_are_counted_before_they_are_written(case):
+    cut = Partitions(case)
+    met = {row["ruleset_id"]: row for row in cut.each(tasks.sets)}
+    every = pa.Table.from_pylist([*met.values()], tasks.SETS)
+    counts = cut.done(tasks.counts, every)
+    for table in OF_SLICES | OF_SETS:
+        rows = cut.each(OF_SLICES[table]) if table in OF_SLICES else None
+        rows = cut.done(OF_SETS[table], cut.sets()) if rows is None else rows
+        assert (table, sum(row[table] or 0 for row in counts)) == (table, len(rows))
+
+
 def test_the_entries_of_a_block_bound_its_pairs():
     cut = Partitions("kip-1042" if "kip-1042" in CASES else next(iter(CASES)))
     weighed = cut.each(lambda shared, batches: tasks.weigh(4, shared, batches))
@@ -149,3 +163,11 @@ def test_the_cells_multiplied_out_are_every_decision_once(case):
             key = principal, host, operation, *entry.key
             expected[key] = answers.of_request(request)
     assert found == expected
+
+
+def test_a_python_worker_imports_no_engine():
+    """Each worker of Spark imports this: DuckDB and deltalake are half of what it would take."""
+    shown = "print({'duckdb', 'deltalake'} & {*sys.modules})"
+    code = f"import sys, aclkit.pipeline.explain.dense; {shown}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
