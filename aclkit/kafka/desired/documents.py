@@ -34,6 +34,9 @@ _ENDINGS: Final = frozenset(
 )
 """Of a folder, files with these endings are read; a file that is named is read in any case."""
 
+_APPLIED: Final = frozenset((".yaml", ".yml", ".json"))
+"""Of a folder, hidden files with these endings are read too: ``kubectl apply -f`` applies them."""
+
 
 def read_documents(
     paths: Sequence[str], read: Callable[[str], bytes]
@@ -47,8 +50,9 @@ def read_documents(
         paths: files, folders, globs or ``STDIN``.
         read: reads the bytes of a file.
 
-    Folders are read with all folders below them. Hidden files and folders are passed over, such as
-    ``.git`` and ``.terraform``, and so are files whose ending no format has.
+    Folders are read with all folders below them. Hidden folders are passed over, such as ``.git``
+    and ``.terraform``, hidden files that kubectl would not apply either, and files whose ending no
+    format has.
 
     Raises:
         UsageError: a path names nothing or leads elsewhere, files are too large or too many, or
@@ -144,7 +148,8 @@ def _below(folder: str) -> Iterator[str]:
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(each for each in folders if not each.startswith("."))
         for name in sorted(names):
-            if not name.startswith(".") and _ending(name) in _ENDINGS:
+            is_hidden = name.startswith(".")
+            if _ending(f"x{name}") in (_APPLIED if is_hidden else _ENDINGS):
                 yield str(Path(root, name))
 
 

@@ -93,6 +93,19 @@ def test_what_a_shell_opened_is_read_wherever_it_lies(tmp_path):
         assert texts(f"/dev/fd/{opened.fileno()}") == ["f: 1"]
 
 
+@pytest.mark.parametrize("name", [".acls.yaml", ".yaml", ".x.yml", ".x.json"])
+def test_a_hidden_file_that_kubectl_applies_is_read_with_its_folder(checkout, name):
+    (checkout / "users" / name).write_text("h: 1", encoding="utf-8")
+    assert texts("users") == ["h: 1", "a: 1"]
+
+
+@pytest.mark.parametrize("name", [".x.tf", ".x.yaml.swp", ".terraform.lock.hcl", ".d/x.yaml"])
+def test_other_hidden_files_are_no_part_of_a_folder(checkout, name):
+    (checkout / "users" / name).parent.mkdir(exist_ok=True)
+    (checkout / "users" / name).write_text("h: 1", encoding="utf-8")
+    assert texts("users") == ["a: 1"]
+
+
 def test_a_hidden_file_that_is_named_is_read(checkout):
     (checkout / ".acls.yaml").write_text("h: 1", encoding="utf-8")
     assert texts(".acls.yaml") == ["h: 1"]
