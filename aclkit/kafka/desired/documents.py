@@ -136,12 +136,19 @@ def _files(path: str) -> list[str]:
     if Path(path).is_dir():
         return list(_below(path))
     found: list[str] = []
-    root = Path(Path(path).anchor)
-    for each in sorted(map(str, root.glob(str(Path(path).relative_to(root))))):
+    for each in _globbed(path):
         found += _below(each) if Path(each).is_dir() else [each]
     if not found:
         raise UsageError(f"{shown(path)}: no file has such a name")
     return found
+
+
+def _globbed(pattern: str) -> list[str]:
+    root = Path(Path(pattern).anchor)
+    try:
+        return sorted(map(str, root.glob(str(Path(pattern).relative_to(root)))))
+    except ValueError as error:
+        raise UsageError(f"{shown(pattern)}: ** stands between slashes only") from error
 
 
 def _below(folder: str) -> Iterator[str]:

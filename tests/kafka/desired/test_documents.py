@@ -93,6 +93,12 @@ def test_what_a_shell_opened_is_read_wherever_it_lies(tmp_path):
         assert texts(f"/dev/fd/{opened.fileno()}") == ["f: 1"]
 
 
+@pytest.mark.parametrize("pattern", ["*" * 60 + "x", "users/**.yaml", "/**a"])
+def test_a_glob_that_is_none_is_refused(checkout, pattern):
+    with pytest.raises(UsageError, match="between slashes only"):
+        texts(pattern)
+
+
 @pytest.mark.parametrize("name", [".acls.yaml", ".yaml", ".x.yml", ".x.json"])
 def test_a_hidden_file_that_kubectl_applies_is_read_with_its_folder(checkout, name):
     (checkout / "users" / name).write_text("h: 1", encoding="utf-8")
