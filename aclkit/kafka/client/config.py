@@ -319,7 +319,7 @@ def client_config(properties: Mapping[str, str]) -> ClientConfig:
         )
     # Outside of the handler: what was raised may hold passwords in its frames.
     told = ClientConfig(secrets=_longest_first(secrets)).masked(told)
-    raise UsageError(told + _WAY_OUT)
+    raise UsageError(told.removesuffix(".") + _WAY_OUT)
 
 
 def _longest_first(secrets: list[str]) -> tuple[str, ...]:

@@ -94,6 +94,7 @@ def test_harmless_keys_pass_and_others_are_said():
         ({"sasl.jaas.config": ""}, "expected one login module"),
         ({"sasl.jaas.config": f"a.Other required username=a password={PASSWORD};"}, "login module"),
         ({"sasl.jaas.config": "a.PlainLoginModule required username=a;"}, "password"),
+        ({"sasl.jaas.config": "a.PlainLoginModule required username=1a;"}, "quotes"),
         ({"sasl.login.class": "x"}, "sasl.login.class"),
         ({"sasl.client.callback.handler.class": "x"}, "sasl.client.callback.handler.class"),
         ({"sasl.login.callback.handler.class": "x"}, "sasl.login.callback.handler.class"),
@@ -109,6 +110,7 @@ def test_what_is_not_supported_names_the_way_out_and_no_secret(changes, message)
     assert "kafka-acls --bootstrap-server HOST:PORT --command-config FILE --list" in str(
         raised.value
     )
+    assert ".." not in str(raised.value)
     assert raised.value.__context__ is None
 
 
