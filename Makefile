@@ -20,10 +20,10 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 
 .PHONY: help setup demo docs test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
 	bench-cold bench-scale bench-watch bench-spark broker-test cluster-test object-store-test container-test soak \
-	wheel-test lint types imports check fmt lock build release-check deploy-check clean
+	wheel-test spark-versions lint types imports check fmt lock build release-check deploy-check clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Make .venv with everything in it, and fetch the jars; quick the second time
 	@echo "$(VENV) is ready"
@@ -135,6 +135,9 @@ build: $(READY) ## Make the wheel, and the same as a zip for spark-submit --py-f
 
 wheel-test: build ## Install the wheel alone and run a night, Spark, serve and mcp on ten records (3 minutes)
 	@$(BIN)/python -m tests.tools.wheel
+
+spark-versions: build ## Run docs/spark.md with pyspark 4.1.0 and 4.2.0, classic and Connect (20 minutes)
+	@$(BIN)/python -m tests.tools.spark_versions
 
 release-check: $(READY) ## Make a release of what is committed, twice, and try it with every Python (3 minutes)
 	@$(BIN)/python -m tests.tools.release

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import cache
+from inspect import signature
 from typing import Any, cast
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
@@ -23,8 +25,15 @@ def local_frame(
     them needs no job of its own.
     """
     struct = struct_of(schema) if isinstance(schema, str) else schema
-    arrow = to_arrow_schema(struct, timezone="UTC")
+    arrow = arrow_schema_of(struct)
     return spark.createDataFrame(arrow_table(rows, arrow), schema=struct)
+
+
+def arrow_schema_of(struct: StructType) -> pa.Schema:
+    """Return the columns as Arrow has them; times are UTC, which pyspark 4.1 takes for granted."""
+    is_asked = "timezone" in signature(to_arrow_schema).parameters
+    zone: dict[str, Any] = {"timezone": "UTC"} if is_asked else {}
+    return to_arrow_schema(struct, **zone)
 
 
 @cache

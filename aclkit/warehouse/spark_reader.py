@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from aclkit.runtime.arrow import record_batch
-from aclkit.runtime.frame import Steps
+from aclkit.runtime.frame import Steps, arrow_schema_of
 from aclkit.runtime.spark import session_beside
 from aclkit.warehouse.spark_sql import spark_sql
 from aclkit.warehouse.store import Store
@@ -79,7 +78,7 @@ class SparkReader:
     def stream(self, sql: str) -> pa.RecordBatchReader:
         """Return the result of a SELECT batch by batch, a partition of it at a time."""
         found = self.frame(sql)
-        schema = to_arrow_schema(found.schema, timezone="UTC")
+        schema = arrow_schema_of(found.schema)
         rows = map(tuple, found.toLocalIterator())
         parts = iter(lambda: list(islice(rows, _ROWS_OF_A_BATCH)), [])
         batches = (record_batch(part, schema) for part in parts)

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from aclkit.cli.doctor import CheckContext, see_jars
 from aclkit.errors import SurroundingsError
@@ -63,11 +64,13 @@ def test_databricks_has_a_delta_of_its_own():
     assert (seen.state, seen.found) == ("ok", found)
 
 
-def test_the_release_that_is_installed_has_jars_of_the_delta_that_is():
+@pytest.mark.parametrize("version", ["4.0.1", "4.1.0", "4.1.1", "4.2.0", "4.2.1", "4.3.0"])
+def test_what_is_installed_is_a_spark_that_has_jars_of_the_delta_that_is(version):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    (pinned,) = (name for name in project["dependencies"] if name.startswith("pyspark=="))
-    assert release_of(pinned.removeprefix("pyspark==")) in DELTA_OF
-    assert f"delta-spark=={DELTA_VERSION}" in project["dependencies"]
+    wanted = {each.name: each.specifier for each in map(Requirement, project["dependencies"])}
+    assert not wanted["pyspark"].contains(version) or release_of(version) in DELTA_OF
+    assert all(wanted["pyspark"].contains(f"{spark}.0") for spark in DELTA_OF)
+    assert wanted["delta-spark"].contains(DELTA_VERSION)
 
 
 def test_jars_of_the_other_release_may_lie_beside():
