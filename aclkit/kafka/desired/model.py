@@ -224,16 +224,22 @@ def json_values(document: Document, decoder: json.JSONDecoder) -> Iterator[objec
         NotJsonError: it holds something else.
         DataError: it holds more values than memory has room for.
     """
-    text, at = document.text, 0
-    if text[:1] in ("[", "{") and most_values(text) > MOST_VALUES:
-        raise DataError(f"{document.name}: it has more than {MOST_VALUES:,} values. Split it")
+    text, at, is_bounded = document.text, 0, False
     while at < len(text):
         if text[at].isspace():
             at += 1
             continue
+        if text[at] in "[{" and not is_bounded:
+            _require_few_values(document)
+            is_bounded = True
         try:
             value, at = decoder.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
             position = getattr(error, "pos", at)
             raise NotJsonError(text.count("\n", 0, position) + 1) from None
         yield value
+
+
+def _require_few_values(document: Document) -> None:
+    if most_values(document.text) > MOST_VALUES:
+        raise DataError(f"{document.name}: it has more than {MOST_VALUES:,} values. Split it")

@@ -135,7 +135,7 @@ def test_files_that_are_too_large_together_are_refused(checkout, monkeypatch):
         texts("users", "ci")
 
 
-@pytest.mark.parametrize("text", ["[1,2,3]", '{"a": [{}]}', "{}{}{}{}"])
+@pytest.mark.parametrize("text", ["[1,2,3]", '{"a": [{}]}', "{}{}{}{}", " \n[1,2,3]", "1 [1,2,3]"])
 def test_json_of_too_many_values_is_refused_before_it_is_read(monkeypatch, text):
     monkeypatch.setattr(model, "MOST_VALUES", 2)
     with pytest.raises(DataError, match=r"f: it has more than 2 values\. Split it"):
