@@ -91,9 +91,7 @@ def _jar(name: str) -> str:
 
 
 def _delta_of(spark: str, digest: str) -> Jars:
-    shared = {
-        f"io.delta_delta-{name}-{DELTA_VERSION}.jar": of for name, of in _OF_EVERY_SPARK.items()
-    }
+    shared = {_jar(name): of for name, of in _OF_EVERY_SPARK.items()}
     return Jars(
         name="Delta's jars",
         coordinate=delta_coordinate(spark),

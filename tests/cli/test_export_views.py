@@ -7,7 +7,6 @@ import re
 import duckdb
 import pytest
 import sqlglot
-from deltalake import DeltaTable
 
 from aclkit.audit.mcp.described_tables import VIEWS
 from aclkit.warehouse import view_script
@@ -39,11 +38,6 @@ def counts(warehouse):
     return {name: warehouse.sql(f"SELECT count(*) AS n FROM {name}")[0]["n"] for name in COUNTED}
 
 
-def newest_run(path):
-    runs = DeltaTable(path / "job_run").to_pyarrow_table().to_pylist()
-    return max(runs, key=lambda run: run["run_number"])
-
-
 def test_the_first_lines_name_the_run_and_until_when_it_is_kept(warehouse):
     first, second, *_ = script(warehouse, "spark").splitlines()
     assert first.startswith(f"-- Views of {warehouse.path} as of run 1")
@@ -70,7 +64,7 @@ def test_what_a_run_at_work_writes_is_in_no_view(warehouse, dialect):
 
 def test_runs_that_write_and_publish_meanwhile_are_in_no_view(warehouse, monkeypatch):
     right = counts(warehouse)
-    versions = dict(newest_run(warehouse.path)["table_versions"])
+    versions = dict(warehouse.published().run.table_versions)
 
     def another_run(number):
         row = {"cluster_id": small.CLUSTER, "host": f"10.9.9.{number}"}

@@ -20,9 +20,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from tests.audit.reports.hook import Hook, serving
 from tests.pipeline.sources.growing_log import GrowingLog
 
 HALF_HEADS = 300
@@ -36,9 +36,6 @@ TOOLS = b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}'
 ASKED = {"serve": ("GET /", b""), "mcp": ("POST /mcp", TOOLS), "watch": ("GET /healthz", b"")}
 PRINTED = re.compile(r"(?:127\.0\.0\.1:|port )(\d+)(?:\.\n|[\s\S]*?(?:\?token=|Bearer )(\S+))")
 
-alerts: list[float] = []
-"""When each alert came."""
-
 
 def main() -> None:
     """Start the server, and print a line for each stage."""
@@ -50,10 +47,11 @@ def main() -> None:
     )
     if log is not None:
         log.add()
-    with _receiver() as receiver, _started(which, warehouse, receiver) as process:
+    with serving(200) as hook, _started(which, warehouse, hook.address) as process:
         port, token = _address(process)
         _drain(process)
-        _wait_for_alert(log)
+        if log is not None:
+            _wait_for_alert(hook)
         _tell("before:", *_waits(which, port, token, 5), _figures(process.pid))
         held = [_connected(port) for _ in range(count)]
         for one in held[:HALF_HEADS]:
@@ -62,11 +60,11 @@ def main() -> None:
         bomb, drips = _connected(port), _connected(port)
         _send(bomb, HEAD.format(port=port) + COOKIE + "\r\n")
         _tell(f"{count} are open:", _figures(process.pid))
-        known = len(alerts)
+        known = len(hook.got)
         waits = _waits(which, port, token, SECONDS, log, drips, held[-1])
         _tell("meanwhile:", *waits, _figures(process.pid))
         if log is not None:
-            _tell(f"{len(CHANGES)} changes meanwhile,", len(alerts) - known, "alerts")
+            _tell(f"{len(CHANGES)} changes meanwhile,", len(hook.got) - known, "alerts")
         for one in (*held, bomb, drips):
             one.close()
         time.sleep(1)
@@ -100,29 +98,9 @@ def _started(which: str, warehouse: str, receiver: str) -> Iterator[subprocess.P
         process.wait(30)
 
 
-@contextlib.contextmanager
-def _receiver() -> Iterator[str]:
-    """Receive alerts, and note when."""
-
-    class Receiver(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            alerts.append(time.monotonic())
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            """Print nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-
-
-def _wait_for_alert(log: GrowingLog | None) -> None:
+def _wait_for_alert(hook: Hook) -> None:
     """Wait until a watcher has begun: its first alert, of what is in force."""
-    while log is not None and not alerts:
+    while not hook.got:
         time.sleep(0.2)
 
 
