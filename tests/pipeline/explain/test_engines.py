@@ -59,12 +59,12 @@ def temporary(tmp_path, monkeypatch, request):
     assert multiprocessing.active_children() == []
 
 
-def scope_and_acls(seed=1, semantics=KIP_1042):
+def scope_and_acls(seed=1, semantics=KIP_1042, more=()):
     acls = [
         replace(one, acl_id=f"{part} {one.acl_id}")
         for part in range(6)
         for one in random_acls(f"engines {seed} {part}")
-    ]
+    ] + [*more]
     resources = [
         (kind, name) for kind in ("GROUP", "TOPIC") for name in ("a", "ab", "b", "!", "zz")
     ]

@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from aclkit.errors import DataError
+from aclkit.model.acl import Acl
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.pipeline.explain import on_spark, tables
 from aclkit.pipeline.explain.deciding import decide
@@ -24,6 +25,7 @@ from aclkit.warehouse.shared_folder import NOT_SHARED, Mark
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import read_files
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
+from tests.fuzz.mutants import rounds
 from tests.pipeline.explain.decided import DECIDED, acl_table
 from tests.pipeline.explain.test_engines import scope_and_acls, tables_by
 
@@ -61,6 +63,38 @@ def test_spark_writes_the_same_tables_as_this_process(spark, tmp_path, semantics
         assert made["engineInfo"].startswith("delta-rs")
         assert commit["operationMetrics"]["numOutputRows"] == str(len(found[table]))
         assert commit["engineInfo"].startswith("Apache-Spark/")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+def test_random_clusters_have_the_same_tables_however_slices_are_cut(spark, tmp_path, monkeypatch):
+    """In one slice, in one for each name, or as it pays; a ninth of them is skewed."""
+    spark.conf.set("spark.sql.shuffle.partitions", "2")
+    cuts = [lambda *_: [0], lambda blocks, _: [*range(len(blocks))], on_spark.cut_for_tasks]
+    for number in range(rounds(9)):
+        more = skewed() if number % 9 == 0 else ()
+        scope, acls = scope_and_acls(f"random {number}", (KAFKA, KIP_1042)[number % 2], more)
+        monkeypatch.setattr(on_spark, "cut_for_tasks", cuts[number % 3])
+        stores = [Store(lambda: spark, str(tmp_path / f"{number}-{place}")) for place in "ab"]
+        decide(scope, acl_table(acls), stores[0], InThisProcess(Plan()), allow_everyone=True)
+        decide_on_spark(spark, scope, acl_table(acls), stores[1], allow_everyone=True)
+        here, found = ({table: rows_of(store, table) for table in DECIDED} for store in stores)
+        assert (number, found) == (number, here)
+
+
+def skewed():
+    """5,000 ACLs for everyone on one name, each from its own host; and one principal with all."""
+    every = {"resource_type": "TOPIC", "permission_type": "ALLOW", "operation": "READ"}
+    for number in range(5_000):
+        yield Acl(
+            **every, acl_id=f"everyone {number}", principal="User:*", pattern_type="LITERAL",
+            resource_name="ab", host=f"10.0.{number >> 8}.{number & 255}",
+        )  # fmt: skip
+    for kind in ("TOPIC", "GROUP"):
+        yield Acl(
+            **every | {"resource_type": kind, "operation": "ALL"}, acl_id=f"all {kind}",
+            principal="User:c", pattern_type="LITERAL", resource_name="*", host="*",
+        )  # fmt: skip
 
 
 def test_the_plan_is_one_match_and_two_exchanges(spark, monkeypatch):
