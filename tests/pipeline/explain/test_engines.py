@@ -78,9 +78,9 @@ def scope_and_acls(seed=1, semantics=KIP_1042, more=()):
     ), acls
 
 
-def tables_by(engine, folder, seed=1, semantics=KIP_1042, store=None):
+def tables_by(engine, folder, seed=1, semantics=KIP_1042, store=None, more=()):
     """Every table that an engine writes: its rows, sorted."""
-    scope, acls = scope_and_acls(seed, semantics)
+    scope, acls = scope_and_acls(seed, semantics, more)
     store = store or Store(None, str(folder))
     decide(scope, acl_table(acls), store, engine, allow_everyone=True)
     return {
