@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from deltalake import DeltaTable
+from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
 from aclkit.audit.mcp.described_tables import VIEWS
-from aclkit.errors import UsageError
+from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.semantics import BrokerSettings
 from aclkit.spark import tables as spark_tables
 from aclkit.warehouse.reader import open_tables
@@ -136,6 +137,20 @@ def test_what_is_not_there_is_told(spark, tmp_path):
     small.build(tmp_path)
     with pytest.raises(UsageError, match="Unknown table: explained"):
         spark_tables(spark, str(tmp_path), ["explained", "host"])
+    assert {*spark_tables(spark, tmp_path, "host")} == {"host"}
+
+
+class WithoutDelta:
+    """A session that knows no delta."""
+
+    def sql(self, query):
+        raise AnalysisException("[TABLE_OR_VIEW_NOT_FOUND] the table delta.`w` cannot be found")
+
+
+def test_a_session_without_delta_is_told_what_it_needs(tmp_path):
+    small.build(tmp_path)
+    with pytest.raises(SurroundingsError, match=r"needs Delta's jars .*TABLE_OR_VIEW_NOT_FOUND"):
+        spark_tables(WithoutDelta(), str(tmp_path))
 
 
 def files_read(frame):
