@@ -52,6 +52,6 @@ def _open(spark: SparkSession, query: str) -> DataFrame:
     except AnalysisException as error:
         raise SurroundingsError(
             "Spark cannot open the warehouse. The session needs Delta's jars and two settings "
-            "(docs/spark.md), and must reach the warehouse by the same path. Spark says: "
+            "(docs/spark.md), and must reach the warehouse by the same path. Spark's error: "
             f"{str(error).splitlines()[0]}"
         ) from error

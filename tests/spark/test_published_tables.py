@@ -17,6 +17,7 @@ from aclkit.spark import tables as spark_tables
 from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.sql import run_sql
+from aclkit.warehouse.views import PAST_TABLES
 from tests.questions.query import changed_warehouse
 from tests.questions.query import small_warehouse as small
 
@@ -70,8 +71,9 @@ def test_every_table_and_view_of_the_reference_is_that_of_sql(nights, spark):
     frames = spark_tables(spark, str(nights))
     assert {*frames} == {*TABLES, *VIEWS}
     # Views of the past, on which one view stands, leave no name behind.
-    assert {view.name for view in spark.catalog.listTables()} >= {*TABLES, *VIEWS}
-    assert not [v.name for v in spark.catalog.listTables() if v.name.startswith("before")]
+    # listTables() fails in a session that compiles no plan, as that of the tests.
+    assert all(map(spark.catalog.tableExists, (*TABLES, *VIEWS)))
+    assert not any(spark.catalog.tableExists(f"before_{name}") for name in PAST_TABLES)
     with open_tables(str(nights)) as (_, here):
         for name, frame in frames.items():
             every = run_sql(here, f"SELECT * FROM {name} LIMIT 0").columns
