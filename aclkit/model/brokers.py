@@ -137,8 +137,17 @@ def may_be_range(host: str) -> bool:
     return parse_range(host) is not None or has_unknown_zone(host)
 
 
-def require_known_reading(known: RangesByBroker, acl_hosts: Iterable[str]) -> None:
+_OPTION: Final = (
+    "Pass --cidr-hosts on for Kafka 4.4 and later, or --cidr-hosts off for older brokers."
+)
+
+
+def require_known_reading(
+    known: RangesByBroker, acl_hosts: Iterable[str], fix: str = _OPTION
+) -> None:
     """Insist that it is known how the brokers read the hosts of ACLs: as ranges or as text.
+
+    ``fix``: what to pass where it is not.
 
     Raises:
         DataError: a host is a range from Kafka 4.4 on, and no broker reports its Kafka version.
@@ -149,8 +158,7 @@ def require_known_reading(known: RangesByBroker, acl_hosts: Iterable[str]) -> No
         raise DataError(
             f"ACLs have an address range (CIDR) as their host: {shown}. Brokers of Kafka 4.4 "
             "and later read it as a range; older ones compare it as text, which matches no "
-            f"client. {known.words}. Pass --cidr-hosts on for Kafka 4.4 and later, or "
-            "--cidr-hosts off for older brokers."
+            f"client. {known.words}. {fix}"
         )
 
 

@@ -7,12 +7,13 @@ batches of requests where they are. Within a worker the distinct names are looke
 from __future__ import annotations
 
 import logging
+import os
 import pickle
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -22,26 +23,29 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
+from aclkit.model.brokers import ranges_by_broker, require_known_reading
 from aclkit.model.moment import parse_moment
 from aclkit.model.semantics import AskedReading, BrokerSettings, Semantics, read_as
+from aclkit.model.super_users import given_super_users
 from aclkit.questions.preview.read import read_moment
 from aclkit.rules.decide.many import ASKED, RULED, ManyRequests
-from aclkit.runtime.arrow import rows_of
-from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of
+from aclkit.spark.columns import free_name, has_column, require_texts
+from aclkit.spark.framed_acls import read_frame
 
 log = logging.getLogger(__name__)
 
-_OURS: Final = "aclkit_ruling"
+_Place = str | os.PathLike[str]
+"""Folder or URI of a warehouse."""
 
 
 def decide(
     requests: DataFrame,
-    warehouse: str | None = None,
+    warehouse: _Place | None = None,
     *,
     cluster: str | None = None,
     at: int | datetime | str | None = None,
     acls: DataFrame | None = None,
-    super_users: Collection[str] | None = None,
+    super_users: Collection[str] | str | None = None,
     allow_everyone: bool | None = None,
     semantics: str | None = None,
     prefix: str = "",
@@ -51,77 +55,93 @@ def decide(
     A request is a concrete one: principal ``User:alice``, host as a broker writes it
     (``10.0.0.1``, ``0:0:0:0:0:0:0:1``), operation and resource type in Kafka's words. Names that
     no inventory has are decided as any other. Where one of the five columns is null, or Kafka
-    knows no such operation or type, all three are null: that is no request.
+    knows no such operation or type, all three are null: that is no request. So they are where a
+    name is a symbol as ``<any-other>``, which stands for many names.
 
     Args:
         requests: with the columns principal, host, operation, resource_type and resource_name, and
             any others; a stream too.
         warehouse: decide by its ACLs, settings and reading, those of the published decisions.
-        cluster: its id; None where the warehouse has one only.
-        at: decide as of this offset or time of the log, not as of the published decisions.
+        cluster: its id; None where the warehouse, or the frame of ACLs, has one only.
+        at: decide as of this offset or time of the log, not as of the published decisions; a time
+            without a zone is UTC.
         acls: decide by the rows of this frame, with the columns of ``acl_current``, ids unlike;
             they are collected.
-        super_users: in place of the warehouse's; of a frame none by default.
+        super_users: in place of the warehouse's; of a frame none by default. One text is read as
+            ``super.users``, with ``;`` between several.
         allow_everyone: the same; of a frame false by default.
         semantics: how ACLs are read where that is not as the warehouse does, in the words of
             ``--semantics``: ``kafka,4.4``. Of a frame as Kafka does, or by KIP-1042 if it has a
-            GLOB.
+            GLOB; where a host is a range, pass ``kafka,4.4`` or ``kafka,4.3``.
         prefix: stands before the names of the three columns.
 
     Raises:
         UsageError: not one of warehouse and acls was given, a column is missing or there already,
             or the warehouse does not know what held then.
-        DataError: two ACLs of a frame have the same id.
+        DataError: two ACLs of a frame have the same id, or one has null or a word that Kafka does
+            not know, or a range as its host where it is unknown how brokers read it.
     """
-    if (warehouse is None) == (acls is None):
-        raise UsageError("Pass a warehouse, or a frame of ACLs: one of them.")
-    _require_texts(requests, ASKED)
+    _require_one_kind(warehouse, acls, at, allow_everyone)
+    require_texts(requests, ASKED)
     made = [f"{prefix}{field.name}" for field in RULED]
-    if taken := sorted({*made} & {*requests.columns}):
+    if taken := [name for name in made if has_column(requests, name)]:
         raise UsageError(f"The requests have {', '.join(taken)} already. Pass a prefix.")
-    if acls is not None:
-        known, settings, read = _of_frame(acls)
-    else:
+    if acls is None:
         known, settings, read = _of_warehouse(warehouse, cluster, at)
+    else:
+        known, settings, read = _of_frame(acls, cluster, is_read=semantics is not None)
     if super_users is not None:
-        settings = replace(settings, super_users=frozenset(super_users))
+        settings = replace(settings, super_users=_given(super_users))
     if allow_everyone is not None:
         settings = replace(settings, allow_everyone=allow_everyone)
     if semantics is not None:
         read = read_as(semantics, read)
-    decided = requests.select(
-        "*", _ruling(ManyRequests(known, settings, read))(*ASKED).alias(_OURS)
-    )
-    ruled = [F.col(f"{_OURS}.{field.name}").alias(f"{prefix}{field.name}") for field in RULED]
-    return decided.select("*", *ruled).drop(_OURS)
+    ours = free_name(requests, "aclkit_ruling")
+    ruling = _ruling(ManyRequests(known, settings, read))(*ASKED)
+    decided = requests.select("*", ruling.alias(ours))
+    ruled = [F.col(f"{ours}.{field.name}").alias(f"{prefix}{field.name}") for field in RULED]
+    return decided.select("*", *ruled).drop(ours)
+
+
+def _require_one_kind(
+    warehouse: _Place | None, acls: DataFrame | None, at: object, allow_everyone: object
+) -> None:
+    """Refuse what would be passed over in silence, or taken for something else."""
+    if (warehouse is None) == (acls is None):
+        raise UsageError("Pass a warehouse, or a frame of ACLs: one of them.")
+    if acls is not None and at is not None:
+        raise UsageError("A frame of ACLs has no past: pass at with a warehouse only.")
+    if allow_everyone is not None and not isinstance(allow_everyone, bool):
+        raise UsageError(f"Expected True or False as allow_everyone, found {allow_everyone!r}.")
 
 
 _Held = tuple[Collection[Acl], BrokerSettings, Semantics]
 
 
 def _of_warehouse(
-    warehouse: str | None, cluster: str | None, at: int | datetime | str | None
+    warehouse: _Place | None, cluster: str | None, at: int | datetime | str | None
 ) -> _Held:
-    held = read_moment(warehouse, cluster, parse_moment(at) if isinstance(at, str) else at)
+    # Offsets of numpy and days are read as their text; True is no offset.
+    moment = at if at is None or isinstance(at, datetime) else parse_moment(str(at))
+    held = read_moment(None if warehouse is None else os.fspath(warehouse), cluster, moment)
     for note in held.notes:
         log.warning("%s", note)
     return held.acls, held.settings, held.semantics
 
 
-def _of_frame(acls: DataFrame) -> _Held:
-    _require_texts(acls, ACL_COLUMNS)
-    rows = acls.select(*ACL_COLUMNS).toArrow()
-    if nulls := [name for name in ACL_COLUMNS if rows[name].null_count]:
-        raise UsageError(f"Expected ACLs without null, found one in {', '.join(nulls)}")
-    known = [acl_of(row) for row in rows_of(rows.columns)]
+def _of_frame(acls: DataFrame, cluster: str | None, *, is_read: bool) -> _Held:
+    known = read_frame(acls, cluster)
+    if not is_read:
+        fix = "Pass semantics='kafka,4.4', or 'kafka,4.3' for older brokers."
+        require_known_reading(ranges_by_broker(()), {acl.host for acl in known}, fix)
     has_glob = any(acl.pattern_type == "GLOB" for acl in known)
     return known, BrokerSettings(), AskedReading().taken(has_glob=has_glob)
 
 
-def _require_texts(frame: DataFrame, names: Collection[str]) -> None:
-    texts = [field.name for field in frame.schema if isinstance(field.dataType, StringType)]
-    if lacking := [name for name in names if texts.count(name) != 1]:
-        raise UsageError(f"Expected text columns {', '.join(names)}; missing: {', '.join(lacking)}")
+def _given(super_users: Collection[str] | str) -> frozenset[str]:
+    """Read super users: each on its own, or one text as Kafka's ``super.users`` has them."""
+    texts = [super_users] if isinstance(super_users, str) else super_users
+    return frozenset[str]().union(*(given_super_users(str(text)) for text in texts))
 
 
 def _ruling(judge: ManyRequests) -> Callable[..., Column]:

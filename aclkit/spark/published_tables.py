@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
+from aclkit.errors import SurroundingsError
 from aclkit.warehouse.pinned_sql import by_place, is_past, pinned_sql
 from aclkit.warehouse.published import open_warehouse
 
 
-def tables(spark: SparkSession, warehouse: str, only: Collection[str] = ()) -> dict[str, DataFrame]:
+def tables(
+    spark: SparkSession, warehouse: str | os.PathLike[str], only: Collection[str] | str = ()
+) -> dict[str, DataFrame]:
     """Make temporary views of what a warehouse has published, and return them by name.
 
     All tables and views of ``docs/tables.md``, at the Delta versions that the newest published run
@@ -25,14 +30,28 @@ def tables(spark: SparkSession, warehouse: str, only: Collection[str] = ()) -> d
 
     Raises:
         UsageError: nothing is published there, or there is no table of such a name.
-        SurroundingsError: it cannot be read.
+        SurroundingsError: it cannot be read, or the session has no Delta.
     """
-    published = open_warehouse(warehouse)
+    published = open_warehouse(os.fspath(warehouse))
+    wanted = [only] if isinstance(only, str) else only
     names: list[str] = []
     past: list[str] = []
-    for name, query in pinned_sql(published, "spark", by_place(published), only):
-        spark.sql(query).createOrReplaceTempView(name)
+    for name, query in pinned_sql(published, "spark", by_place(published), wanted):
+        _open(spark, query).createOrReplaceTempView(name)
         (past if is_past(name) else names).append(name)
     for name in past:  # a view has its plan, and not the names in it
         spark.catalog.dropTempView(name)
     return {name: spark.table(name) for name in names}
+
+
+def _open(spark: SparkSession, query: str) -> DataFrame:
+    try:
+        opened = spark.sql(query)
+        _ = opened.schema  # a client of Spark Connect asks its server only now
+        return opened
+    except AnalysisException as error:
+        raise SurroundingsError(
+            "Spark cannot open the warehouse. The session needs Delta's jars and two settings "
+            "(docs/spark.md), and must reach the warehouse by the same path. Spark's error: "
+            f"{str(error).splitlines()[0]}"
+        ) from error

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 from chispa import assert_df_equality
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from aclkit.errors import UsageError
+from aclkit.errors import DataError, UsageError
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.rules.decide.many import ASKED
 from aclkit.spark import decide
@@ -93,12 +96,87 @@ def test_other_columns_stay_and_rows_that_are_no_request_have_no_ruling(spark, r
     assert found[0].acl_decision == next(right([rows[0][1:6]]))[5]
 
 
+def test_names_of_columns_are_those_of_the_session_and_no_name_is_taken(spark, root):
+    """Spark finds a column whatever its case, unless the session says otherwise."""
+    row = ("User:alice", "10.0.0.1", "READ", "TOPIC", "payments", 7)
+    written = (*(name.title() for name in ASKED), "aclkit_ruling")
+    logged = spark.createDataFrame([row], [*written])
+    (found,) = decide(logged, root).collect()
+    assert tuple(found) == (*row, *next(right([row[:5]]))[5:])
+    with pytest.raises(UsageError, match="have decision already"):
+        decide(logged.withColumn("Decision", F.lit("x")), root)
+    twice = logged.select("*", F.lit("h").alias("host"))
+    with pytest.raises(UsageError, match="more than once: host"):
+        decide(twice, root)
+    with pytest.raises(UsageError, match="host is int"):
+        decide(logged.withColumn("host", F.lit(1)), root)
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    lower = twice.toDF(*ASKED, "aclkit_ruling", "HOST").withColumn("Decision", F.lit("x"))
+    assert decide(lower, root).first().decision == next(right([row[:5]]))[5]
+    with pytest.raises(UsageError, match="missing: principal"):
+        decide(logged, root)
+
+
+def framed(spark, **fields):
+    """One ACL as a frame, and the column cluster_id."""
+    row = {name: getattr(small.ACLS[0], name) for name in ACL_COLUMNS}
+    row |= {"cluster_id": "one", **fields}
+    return spark.createDataFrame([tuple(row.values())], texts(row))
+
+
+@pytest.mark.parametrize(
+    ("field", "word", "said"),
+    [
+        ("permission_type", "Deny", "unknown permission_type 'Deny'"),
+        ("operation", "read", "unknown operation 'read'"),
+        ("pattern_type", "prefixed", "unknown pattern_type"),
+        ("resource_type", "Topic", "unknown resource_type"),
+        ("host", None, "null, found one in host"),
+        ("host", "10.0.0.0/8", "Pass semantics='kafka,4.4'"),
+    ],
+)
+def test_a_row_that_is_no_acl_of_kafka_is_refused_and_not_acted_on(
+    spark, requests, field, word, said
+):
+    with pytest.raises(DataError, match=said):
+        decide(requests, acls=framed(spark, **{field: word}))
+
+
+def test_acls_of_several_clusters_decide_nothing_together(spark, requests):
+    acls = framed(spark).union(framed(spark, cluster_id="two", acl_id="other"))
+    with pytest.raises(UsageError, match="of several clusters"):
+        decide(requests, acls=acls)
+    deciding = decide(requests, acls=acls, cluster="two").select("deciding_acl_id").distinct()
+    assert {row[0] for row in deciding.collect()} <= {None, "other"}
+    with pytest.raises(UsageError, match="no column cluster_id"):
+        decide(requests, acls=acls.drop("cluster_id"), cluster="two")
+
+
+def test_super_users_are_a_collection_or_a_text_as_kafka_has_it(spark, requests):
+    acls = framed(spark)
+    for given in ("User:new; User:cy", ["User:new", "User:cy"]):
+        found = decide(requests, acls=acls, super_users=given).where("rule = 'SuperUser'")
+        who = {row[0] for row in found.select("principal").collect()}
+        assert who == {"User:new", "User:cy"}
+
+
+def test_a_moment_is_an_offset_or_a_time_of_any_type_and_of_no_other(root, requests):
+    with pytest.raises(UsageError, match="Invalid time 'True'"):
+        decide(requests, root, at=True)
+    with pytest.raises(UsageError, match="beyond the log"):
+        decide(requests, Path(root), at=np.int64(10**9))
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ({}, "Pass a warehouse, or a frame of ACLs"),
         ({"warehouse": "w", "acls": True}, "Pass a warehouse, or a frame of ACLs"),
         ({"acls": True}, "missing: acl_id"),
+        ({"acls": True, "at": 1}, "has no past"),
+        ({"warehouse": True, "super_users": "alice"}, "no principal type"),
+        ({"warehouse": True, "super_users": ["User:<any-other>"]}, "stands for any other"),
+        ({"warehouse": True, "allow_everyone": "false"}, "Expected True or False"),
         ({"warehouse": True, "semantics": "5"}, "Unknown way of reading ACLs"),
         ({"warehouse": True, "cluster": "x"}, "Cluster 'x' is not in"),
     ],

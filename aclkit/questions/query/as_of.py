@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Final
 
 import duckdb
 
 from aclkit.errors import UsageError
-from aclkit.model.facts import LISTING, SNAPSHOT, WRITTEN
+from aclkit.model.facts import LISTING, SNAPSHOT, WRITTEN, in_utc
 from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.replay.history_plan import note_on_doubt
 from aclkit.pipeline.replay.ranges import is_written_here, plan
@@ -201,7 +201,7 @@ def find_moment(
         _check(timeline, asked)
         then = timeline.settings_at(asked)
         return _moment(asked, then, timeline, is_sure=then.offset <= asked)
-    time = asked.astimezone(UTC).replace(tzinfo=None)
+    time = in_utc(asked).replace(tzinfo=None)
     offset = _first_after(connection, run, timeline, time)
     if offset is None:
         raise UsageError("The log has no times. Pass an offset instead of a time.")

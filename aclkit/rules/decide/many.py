@@ -21,6 +21,7 @@ from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES, is_symbol
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.patterns.identity import index_hosts, index_principals
 from aclkit.rules.patterns.trie import PatternIndex
@@ -55,7 +56,8 @@ _V = TypeVar("_V")
 class ManyRequests:
     """ACLs and settings, ready to decide columns of requests; it may be pickled.
 
-    Kafka knows a request of its own resource types and operations. What is none has no ruling.
+    Kafka knows a request of its own resource types and operations. What is none has no ruling, and
+    none has a symbol such as ``<any-other>``, which stands for many names.
     """
 
     def __init__(self, acls: Iterable[Acl], settings: BrokerSettings, semantics: Semantics) -> None:
@@ -78,7 +80,8 @@ class ManyRequests:
             asked: the columns ``ASKED``, of texts.
 
         Returns:
-            ``RULED``; null where a column is null, or Kafka knows no such type or operation.
+            ``RULED``; null where a column is null or holds a symbol, or Kafka knows no such type or
+            operation.
         """
         principals, hosts, operations, types, names = asked
         number = [
@@ -137,13 +140,15 @@ class ManyRequests:
     def _principals(self) -> _Classes:
         texts = {acl.principal for acl in self._index.by_id.values()}
         index = index_principals(texts, self._index.semantics)
-        return _Classes(lambda n: (self._settings.makes_super(n), *index.matching(n)), {})
+        return _Classes(
+            PRINCIPALS, lambda n: (self._settings.makes_super(n), *index.matching(n)), {}
+        )
 
     @cached_property
     def _hosts(self) -> _Classes:
         texts = {acl.host for acl in self._index.by_id.values()}
         index = index_hosts(texts, self._index.semantics)
-        return _Classes(lambda name: tuple(index.matching(name)), {})
+        return _Classes(HOSTS, lambda name: tuple(index.matching(name)), {})
 
     @cached_property
     def _resources(self) -> dict[str, _Classes]:
@@ -152,7 +157,9 @@ class ManyRequests:
 
         def of_type(kind: str) -> _Classes:
             last = self._index.rescan.wildcard_last
-            return _Classes(lambda n: (kind, last(kind, n), *index.matches(kind, n)), seen)
+            return _Classes(
+                RESOURCES, lambda n: (kind, last(kind, n), *index.matches(kind, n)), seen
+            )
 
         return {kind: of_type(kind) for kind in _TYPES}
 
@@ -160,17 +167,22 @@ class ManyRequests:
 class _Classes:
     """The classes of one dimension, numbered as they come."""
 
-    def __init__(self, class_of: Callable[[str], Hashable], seen: dict[Hashable, int]) -> None:
+    def __init__(
+        self, kind: str, class_of: Callable[[str], Hashable], seen: dict[Hashable, int]
+    ) -> None:
+        self._kind = kind
         self._class_of = class_of
         self._seen = seen
         self._known: dict[str, int] = {}
 
     def numbers(self, names: pa.Array) -> _Numbers:
-        """Return the number of the class of each name."""
+        """Return the number of the class of each name; ``_NOTHING`` of what is none."""
         return _numbers_of(names, self._number)
 
-    def _number(self, name: str) -> int:
+    def _number(self, name: str) -> int | None:
         number = self._known.get(name)
+        if number is None and is_symbol(self._kind, name):
+            return None
         if number is None:
             number = self._seen.setdefault(self._class_of(name), len(self._seen))
             _remember(self._known, name, number)
