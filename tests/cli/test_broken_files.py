@@ -13,9 +13,10 @@ from aclkit.audit.findings.leases import parse_leases
 from aclkit.audit.review.attributes import COLUMNS
 from aclkit.audit.review.decisions import BrokenChainError
 from aclkit.audit.review.evidence import check_evidence
+from aclkit.audit.review.sheet import read_sheet as read_review_sheet
 from aclkit.cli.review_start import _read_owners
 from aclkit.cli.settings import read_config
-from aclkit.errors import AclkitError
+from aclkit.errors import AclkitError, UsageError
 from aclkit.kafka.client.broker_file import read_broker_file
 from aclkit.kafka.desired.read import Asked
 from aclkit.pipeline.inventory.sheet import Columns, read_sheet
@@ -23,12 +24,24 @@ from aclkit.questions.assertions.parse import parse_assertions, parse_watches
 from aclkit.questions.narrow.keep import read_kept
 from aclkit.questions.preview.desired_forms import read_wanted
 from aclkit.runtime.safe_read import LARGEST_DATA, read_file, read_text
+from tests.audit.review.reviews import review_of
 
 MANY = 200_000
 
 
+REVIEW = review_of()
+
+
 def of_text(parse):
     return lambda path: parse(read_text(path), path)
+
+
+def review_sheet(path):
+    """What ``aclkit review import`` makes of a file; a broken row is as good as a broken file."""
+    text = read_text(path, LARGEST_DATA)
+    found = read_review_sheet(text, path, REVIEW, {}, "ana", replaces=False)
+    if found.broken:
+        raise UsageError(found.broken[0])
 
 
 READERS = {
@@ -46,6 +59,7 @@ READERS = {
     "broker": read_broker_file,
     "keep": lambda path: read_kept((path,), Asked()),
     "desired": lambda path: read_wanted([path], Asked()),
+    "review": review_sheet,
 }
 """What reads a file that others wrote; a log and a listing are in sources/test_bombs.py."""
 
@@ -80,6 +94,21 @@ FILES = {
     "wide.csv": "principal" + "," * MANY + "\n" + "," * MANY,
     "field.csv": "principal,owner\n" + "a" * MANY + "," + "b" * MANY,
     "columns.csv": "a,b,c\n1,2,3\n",
+    "sheet.csv": "item,decision,reason,digest,principal,access\n" + f"{'i' * MANY},keep," * 3,
+    "item.csv": (
+        "item,decision,reason,digest,principal,access\n"
+        f"{'i' * 100_000},keep,x,{REVIEW.digest[:16]},b,c\n"
+    ),
+    "choice.csv": (
+        "item,decision,reason,digest,principal,access\n"
+        f"{REVIEW.items[0].item_id},{'k' * 100_000},x,{REVIEW.digest[:16]},"
+        f"{REVIEW.items[0].principal},{REVIEW.items[0].access_words}\n"
+    ),
+    "principal.csv": (
+        "item,decision,reason,digest,principal,access\n"
+        f"{REVIEW.items[0].item_id},keep,x,{REVIEW.digest[:16]},{'p' * 100_000},a\n"
+    ),
+    "digest.csv": f"item,decision,reason,digest,principal,access\ni1,keep,x,{'a' * 100_000},b,c\n",
     "resource.tf": 'resource "kafka_acl" "x" {\n' * 20_000,
     "heredoc.tf": "a = <<E\n" + "x\n" * MANY,
     "substitution.sh": "kafka-acls --add --topic " + "$(" * 20_000,

@@ -19,7 +19,8 @@ COLUMNS: Final = (
     "severity", "finding", "subject", "message", "fix", "holds_for", "evidence", "fingerprint",
     "state", "muted_until", "owner", "reason",
 )  # fmt: skip
-_FORMULA: Final = re.compile(r"(^|;)(?=[ \u00a0]*[=+\-@\t\r])")
+_FORMULA: Final = re.compile(r'(^|;)(?=[ \u00a0"]*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20])')
+"""The signs of formulas, in full width too; quotes before one can be taken for the cell's own."""
 
 
 def render_spreadsheet(report: RunReport) -> str:

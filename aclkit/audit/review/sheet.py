@@ -30,6 +30,8 @@ COLUMNS: Final = (
 )  # fmt: skip
 NEEDED: Final = ("item", "decision", "reason", "digest", "principal", "access")
 DIGEST_LENGTH: Final = 16
+_MOST_SHOWN: Final = 200
+"""Letters of a cell in a message."""
 
 
 def write_sheet(
@@ -178,19 +180,19 @@ def _wanted(row: _Row, review: Review, by: str) -> Wanted:
     item, digest = _plain(cells["item"]), _plain(cells["digest"])
     if digest.removeprefix(ID_MARK) != review.digest[:DIGEST_LENGTH]:
         raise UsageError(
-            f"the digest {digest!r} is not that of the review {review.name}: the row is of another "
-            "review, or was changed"
+            f"the digest {_shown(digest)} is not that of the review {review.name}: the row is of "
+            "another review, or was changed"
         )
     found = review.find(item)
     if found is None:
-        raise UsageError(f"the review {review.name} has no item {item!r}")
+        raise UsageError(f"the review {review.name} has no item {_shown(item)}")
     for name, text in _cells_of(found).items():
         if name in cells and row.cells[name] not in _as_written(text):
             raise UsageError(_mixed_up(found, name, row.cells[name], text))
     decision = cells["decision"].lower()
     if decision not in CHOICES:
         raise UsageError(
-            f"unknown decision {cells['decision']!r}. Expected {listed(CHOICES, 'or')}"
+            f"unknown decision {_shown(cells['decision'])}. Expected {listed(CHOICES, 'or')}"
         )
     return Wanted(found.item_id, decision, sound_text(_plain(cells["reason"]), "a reason"), by)
 
@@ -210,6 +212,12 @@ def _as_written(text: str) -> tuple[str, str]:
 
 def _mixed_up(item: Item, column: str, found: str, expected: str) -> str:
     return (
-        f"item {item.item_id} has the {column} {expected!r}, but this row has {found!r}. Cells "
-        "were changed, or columns sorted without the column item. Export the sheet again."
+        f"item {item.item_id} has the {column} {_shown(expected)}, but this row has "
+        f"{_shown(found)}. Cells were changed, or columns sorted without the column item. Export "
+        "the sheet again."
     )
+
+
+def _shown(cell: str) -> str:
+    """Quote a cell in a message, the beginning of a long one."""
+    return repr(cell if len(cell) <= _MOST_SHOWN else f"{cell[:_MOST_SHOWN]}…")

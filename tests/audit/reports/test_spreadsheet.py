@@ -12,7 +12,21 @@ from tests.audit.reports.made import finding, report
 
 
 @pytest.mark.parametrize(
-    "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\u00a0@x"]
+    "text",
+    [
+        "=1+1",
+        "+1",
+        "-1",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        " =1",
+        "\u00a0@x",
+        "\uff1d1",
+        "\uff0b1",
+        "\uff0d1",
+        "\uff20x",
+    ],
 )
 def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text):
     assert neutral(text) == f"'{text}"
@@ -25,6 +39,7 @@ def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text):
         ('a";@x', "a\";'@x"),
         ("a; -1;+2", "a;' -1;'+2"),
         ("a;\t=1", "a;'\t=1"),
+        ('a;"=1;', "a;'\"=1;"),
     ],
 )
 def test_where_semicolons_part_the_cells_no_part_is_a_formula_either(text, safe):
