@@ -44,7 +44,8 @@ logger.dag.appenderRef.jobs.ref = jobs
 class Cost:
     """What a command cost: seconds of wall and of CPU time, Spark jobs, and bytes of memory.
 
-    ``memory`` is the most that all its processes had at one time, ``java`` that of JVMs alone.
+    ``memory`` is the most that all its processes had at one time, ``java`` that of JVMs alone,
+    ``python`` that of the process itself, or of the Python that spark-submit starts.
     """
 
     wall: float
@@ -52,6 +53,7 @@ class Cost:
     jobs: int
     memory: int
     java: int
+    python: int
 
     def __str__(self) -> str:
         memory = f"{self.memory / (1 << 30):.1f} GiB{'' if self.java else ' without Java'}"
@@ -120,7 +122,7 @@ def run(
     _reap()
     lines = jobs.read_text(encoding="utf-8").splitlines() if jobs.exists() else []
     most, got = peaks.most, sum(line.startswith("Got job") for line in lines)
-    cost = Cost(wall, _cpu() - before, got, most["memory"], most["jvm"])
+    cost = Cost(wall, _cpu() - before, got, most["memory"], most["jvm"], most["driver"])
     return Ended(cost, code, said.read_text(encoding="utf-8")[-4000:])
 
 

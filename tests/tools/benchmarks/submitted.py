@@ -1,8 +1,9 @@
 """``python -m tests.tools.benchmarks.submitted``: what the nightly job costs by spark-submit.
 
 Each case is submitted to ``local[2]`` with a warehouse of its own; with ``--against FOLDER``,
-another checkout, both take turns. Wall and CPU time, the most memory of all processes together, and
-from Spark's event log the jobs, stages and tasks, and the bytes that came back to the driver.
+another checkout, both take turns. Wall and CPU time, the most memory of all processes together, of
+the JVM and of the driver's Python, and from Spark's event log the jobs, stages and tasks, and the
+bytes that came back to the driver.
 """
 
 from __future__ import annotations
@@ -151,7 +152,10 @@ def main(
     trees = [("now", ROOT)]
     if against is not None:
         trees.insert(0, ("before", against.resolve()))
-    click.echo("| case | checkout | wall s | CPU s | memory | Spark |\n|---|---|---|---|---|---|")
+    click.echo(
+        "| case | checkout | wall s | CPU s | GiB: all, JVM, driver's Python | Spark |\n"
+        "|---|---|---|---|---|---|"
+    )
     for case in cases or ("sample",):
         with tempfile.TemporaryDirectory(prefix="aclkit-submitted-") as name:
             folder, walls = Path(name), Counter[str]()
@@ -161,9 +165,11 @@ def main(
                 shutil.rmtree(warehouse, ignore_errors=True)
                 cost, events = _submit(root, folder, words, memory, warehouse)
                 walls[tree] += cost.wall
+                held = (cost.memory, cost.java, cost.python)
+                memory_of = ", ".join(f"{size / (1 << 30):.2f}" for size in held)
                 click.echo(
-                    f"| {case} | {tree} | {cost.wall:.1f} | {cost.cpu:.1f} | "
-                    f"{cost.memory / (1 << 30):.2f} GiB | {events} |"
+                    f"| {case} | {tree} | {cost.wall:.1f} | {cost.cpu:.1f} | {memory_of} | "
+                    f"{events} |"
                 )
                 for milliseconds, what in events.slowest if slowest else ():
                     click.echo(f"    {milliseconds} ms: {what}", err=True)

@@ -44,10 +44,11 @@ class Peaks:
 
 
 def held(pid: int) -> Mapping[str, int]:
-    """Return the resident bytes of a process (``driver``), of JVMs and of all others below it.
+    """Return the resident bytes of a process and all below it: JVMs, ``driver`` and all others.
 
-    ``memory`` is all of it. Memory that processes share counts in each of them, as it does in
-    most tools. A JVM that starts a program is seen twice for a moment, with the same memory both
+    ``driver`` is the eldest that is no JVM: the process itself, or the Python that spark-submit
+    starts. ``memory`` is all of it. Memory that processes share counts in each of them, as it does
+    in most tools. A JVM that starts a program is seen twice for a moment, with the same memory both
     times: it counts once.
     """
     sizes: Counter[str] = Counter(driver=0, jvm=0, workers=0)
@@ -62,7 +63,7 @@ def held(pid: int) -> Mapping[str, int]:
         if is_jvm and command in machines:
             continue
         machines |= {command} if is_jvm else set()
-        kind = "driver" if member == pid else "jvm" if is_jvm else "workers"
+        kind = "jvm" if is_jvm else "workers" if sizes["driver"] else "driver"
         sizes[kind] += pages * os.sysconf("SC_PAGE_SIZE")
     return {**sizes, "memory": sizes.total()}
 
