@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from functools import cache
 from inspect import signature
 from typing import Any, cast
+from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -55,6 +56,24 @@ def checkpoint(frame: DataFrame) -> DataFrame:
 
 class Steps(ExitStack):
     """Frames that were computed once for what builds on them; its end frees all of them."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        super().__init__()
+        self._views: dict[int, tuple[str, DataFrame]] = {}
+
+    def view(self, frame: DataFrame) -> str:
+        """Name a frame for SQL, until the end.
+
+        ``spark.sql(…, name=frame)`` drops its name at once, and Spark then forgets what it has
+        kept of this frame: all that was computed is computed again for each statement.
+        """
+        if id(frame) not in self._views:
+            name = f"aclkit_{uuid4().hex}"
+            frame.createOrReplaceTempView(name)
+            self.callback(frame.sparkSession.catalog.dropTempView, name)
+            self._views[id(frame)] = name, frame
+        return self._views[id(frame)][0]
 
     def checkpoint(self, frame: DataFrame) -> DataFrame:
         """Compute a frame once; see ``checkpoint``."""

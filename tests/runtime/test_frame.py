@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.runtime.frame import checkpoint, release
+from aclkit.runtime.frame import Steps, checkpoint, release
 
 pytestmark = pytest.mark.spark
 
@@ -29,3 +29,14 @@ def test_what_is_built_on_a_settled_frame_outlives_it(spark):
     doubled = checkpoint(numbers.selectExpr("id * 2 AS id"))
     release(numbers)
     assert sorted(row.id for row in doubled.collect()) == list(range(0, 20, 2))
+
+
+def test_what_is_kept_of_a_frame_outlasts_statements_that_name_it(spark):
+    with Steps() as steps:
+        kept = spark.range(3).selectExpr("id", "id * 2 AS double").persist()
+        name = steps.view(kept)
+        for _ in range(2):
+            assert spark.sql(f"SELECT sum(double) FROM {steps.view(kept)}").collect() == [(6,)]
+            assert kept.storageLevel.useMemory
+        assert spark.catalog.tableExists(name)
+    assert not spark.catalog.tableExists(name)

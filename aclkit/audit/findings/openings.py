@@ -22,9 +22,10 @@ from aclkit.model.findings import Finding
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.compare import GAINED
+from aclkit.rules.names.overlap_index import PrefixIndex
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.region import fold
-from aclkit.rules.names.rows import Row, Rules, Symbols, may_share, rows_of
+from aclkit.rules.names.rows import Row, Rules, Symbols, may_share, rows_of, start_of_pattern
 
 MOST: Final = 200
 """The effect of so many findings is computed; the fixes of the others name the command for it."""
@@ -117,27 +118,31 @@ class _Teller:
         now = Rules(
             acls=self._concerned(denies, case), settings=case.settings, semantics=case.semantics
         )
-        gone = set(denies)
-        after = replace(now, acls=[acl for acl in now.acls if acl not in gone])
+        gone = {deny.acl_id for deny in denies}
+        after = replace(now, acls=[acl for acl in now.acls if acl.acl_id not in gone])
         # What this takes is no part of what the audit leaves open.
         spent = Budget(per_question=budget.per_question, total=budget.total)
         return Comparison.of(now, after, spent)
 
     def _concerned(self, denies: Sequence[Acl], case: _Case) -> list[Acl]:
         """Return the ACLs that can share a request with DENYs; with a default, a name is enough."""
-        found = dict.fromkeys(denies)
+        found = {deny.acl_id: deny for deny in denies}
         for deny in rows_of(denies, case.semantics):
+            start = start_of_pattern(*deny.acl.pattern[1:], case.semantics)
             by_principal = self.rows(case.semantics).get(deny.acl.resource_type, {})
             for principal, rows in by_principal.items():
                 if case.settings.allow_everyone or _may_share(principal, deny.principal):
-                    found |= {row.acl: None for row in rows if _may_meet(row, deny)}
-        return list(found)
+                    near = (row for row in rows.near(start) if _may_meet(row, deny))
+                    found |= {row.acl.acl_id: row.acl for row in near}
+        return [found[acl_id] for acl_id in sorted(found)]
 
-    def _rows(self, semantics: Semantics) -> dict[str, dict[Symbols | None, list[Row]]]:
+    def _rows(self, semantics: Semantics) -> dict[str, dict[Symbols | None, PrefixIndex]]:
         """Return the ACLs by resource type and principal."""
-        found: dict[str, dict[Symbols | None, list[Row]]] = {}
+        found: dict[str, dict[Symbols | None, PrefixIndex]] = {}
         for row in rows_of(self.audit.acls, semantics):
-            found.setdefault(row.acl.resource_type, {}).setdefault(row.principal, []).append(row)
+            of_type = found.setdefault(row.acl.resource_type, {})
+            start = start_of_pattern(*row.acl.pattern[1:], semantics)
+            of_type.setdefault(row.principal, PrefixIndex()).add(start, row)
         return found
 
 

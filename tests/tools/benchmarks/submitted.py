@@ -2,8 +2,8 @@
 
 Each case is submitted to ``local[2]`` with a warehouse of its own; with ``--against FOLDER``,
 another checkout, both take turns. Wall and CPU time, the most memory of all processes together, of
-the JVM and of the driver's Python, and from Spark's event log the jobs, stages and tasks, and the
-bytes that came back to the driver.
+the JVM and of the driver's Python, and from Spark's event log the jobs, stages and tasks, the bytes
+that came back to the driver, and those of broadcasts, as they are stored.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class Events:
         tasks: that ended.
         task_ms: their run time, all together.
         to_driver: bytes of their results.
+        broadcast: bytes of what the driver sent to all executors, the code of tasks too.
         slowest: the jobs that took longest: milliseconds and where in the code they began.
     """
 
@@ -52,18 +53,20 @@ class Events:
     tasks: int = 0
     task_ms: int = 0
     to_driver: int = 0
+    broadcast: int = 0
     slowest: list[tuple[int, str]] = field(default_factory=list)
 
     def __str__(self) -> str:
         return (
             f"{self.jobs} jobs, {self.stages} stages, {self.tasks} tasks of "
-            f"{self.task_ms / 1000:.1f} s, {self.to_driver / 1e6:.2f} MB to the driver"
+            f"{self.task_ms / 1000:.1f} s, {self.to_driver / 1e6:.2f} MB to the driver, "
+            f"{self.broadcast / 1e6:.2f} MB broadcast"
         )  # fmt: skip
 
 
 def read_events(log: Path) -> Events:
     """Sum an event log up."""
-    found, begun = Events(), dict[int, tuple[int, str]]()
+    found, begun, sent = Events(), dict[int, tuple[int, str]](), dict[str, int]()
     for event in map(json.loads, log.read_text(encoding="utf-8").splitlines()):
         match event["Event"]:
             case "SparkListenerJobStart":
@@ -81,6 +84,12 @@ def read_events(log: Path) -> Events:
                 found.tasks += 1
                 found.task_ms += metrics.get("Executor Run Time", 0)
                 found.to_driver += metrics.get("Result Size", 0)
+            case "SparkListenerBlockUpdated":
+                block = event["Block Updated Info"]
+                name, size = block["Block ID"], block["Memory Size"] + block["Disk Size"]
+                if name.startswith("broadcast_") and "_piece" in name:
+                    sent[name] = max(size, sent.get(name, 0))
+    found.broadcast = sum(sent.values())
     found.slowest = sorted(found.slowest, reverse=True)[:_SLOWEST]
     return found
 
@@ -111,6 +120,7 @@ def _submit(
         "spark.eventLog.dir": events.as_uri(),
         "spark.eventLog.rolling.enabled": "false",
         "spark.eventLog.compress": "false",
+        "spark.eventLog.logBlockUpdates.enabled": "true",
     }
     command = [
         str(_SUBMIT), "--master", "local[2]", "--driver-memory", memory,

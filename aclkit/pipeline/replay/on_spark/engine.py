@@ -73,8 +73,8 @@ class OnSpark(Engine[DataFrame]):
         self, sql: str, values: Sequence[object] = (), *, table: str = "", **frames: DataFrame
     ) -> DataFrame:
         """Plan a statement; frames that are kept are computed."""
-        words = {**self.WORDS, **{name: f"{{{name}}}" for name in frames}}
-        return self._spark.sql(Template(sql).substitute(words), list(values), **frames)
+        named = {name: self._steps.view(frame) for name, frame in frames.items()}
+        return self._spark.sql(Template(sql).substitute({**self.WORDS, **named}), list(values))
 
     def collect(self, sql: str, **frames: DataFrame) -> list[tuple[Any, ...]]:
         """Collect the rows."""
