@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,16 +72,28 @@ def require_files_here(place: Location, table: str, version: int) -> int:
     Raises:
         SurroundingsError: one does not.
     """
-    rows, folder = 0, place.folder / table
+    rows = 0
+    added: list[tuple[str, int]] = []
     for line in place.files.read(f"{table}/{LOG}/{version:0{DIGITS}}.json").splitlines():
         action = json.loads(line)
         if (info := action.get("commitInfo")) is not None:
             rows = int(info.get("operationMetrics", {}).get("numOutputRows", 0))
         if (file := action.get("add")) is not None:
-            path = folder / unquote(file["path"])
-            if not path.is_file() or path.stat().st_size != file["size"]:
-                raise SurroundingsError(not_shared(str(place.folder)))
+            added.append((unquote(file["path"]), file["size"]))
+    require_here(place, table, added)
     return rows
+
+
+def require_here(place: Location, table: str, files: Iterable[tuple[str, int]]) -> None:
+    """Insist that files that tasks wrote lie here, as large as they say: path and bytes of each.
+
+    Raises:
+        SurroundingsError: one does not.
+    """
+    for name, size in files:
+        path = place.folder / table / name
+        if not path.is_file() or path.stat().st_size != size:
+            raise SurroundingsError(not_shared(str(place.folder)))
 
 
 _FOLDER: Final = "_aclkit"

@@ -2,20 +2,20 @@
 
 .. code-block:: text
 
-    names → broadcast trie UDF → exchange into slices ─┬→ mapInArrow → explain_pair
+    names → broadcast trie UDF → exchange into slices ─┬→ mapInArrow → files of explain_pair
                                                        ├→ mapInArrow → explain_class_pair
                                                        └→ mapInArrow → sets of groups
     sets → exchange by ruleset id, one of each ────────┬→ mapInArrow → ruleset
                                                        └→ mapInArrow → explain_ruling
 
 ACLs and names pass the driver once, as columns; of what grows with pairs, sets and rulings it sees
-counts alone. Tasks do what this process would (``tasks``). The resources are paired once for each
-table: that costs less than keeping all pairs.
+counts and names of files alone. Tasks do what this process would (``tasks``). The resources are
+paired once for each table: that costs less than keeping all pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -41,8 +41,9 @@ from aclkit.runtime.frame import local_frame
 from aclkit.runtime.progress import step
 from aclkit.runtime.shared_work import share
 from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.new_files import NewFile
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.shared_folder import Mark, marked
+from aclkit.warehouse.shared_folder import Mark, marked, require_here
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -97,7 +98,6 @@ def decide_on_spark(
             rulesets = [*default_rulesets()]
             rulings = [*default_rulings(allow_everyone=allow_everyone)]
             tables = {
-                "explain_pair": frames.pairs,
                 "explain_class_pair": frames.class_pairs,
                 "ruleset": frames.rulesets(rulesets),
                 "explain_ruling": frames.rulings(rulings),
@@ -106,10 +106,11 @@ def decide_on_spark(
             begin = until_written.enter_context(at_once(spark, len(tables) + 2))
             write = partial(_begin_writing, begin, store, scope.cluster_id)
             counted = begin(frames.counted)
-            written = {table: write(table, frame) for table, frame in tables.items()}
+            written = {"explain_pair": _begin_pairs(begin, write, store, frames)}
+            written |= {table: write(table, frame) for table, frame in tables.items()}
             if dense is not None:
                 written["explain"] = write("explain", frames.explain(dense))
-            counts = {table: written[table].result() for table in tables}
+            counts = {table: written[table].result() for table in ("explain_pair", *tables)}
             fail_point("between-pairs-and-rulings")
             for table, rows_counted in counted.result().items():
                 _require(table, counts[table], rows_counted + of_defaults.get(table, 0))
@@ -124,6 +125,26 @@ def _begin_writing(
     begin: Begin, store: Store, cluster_id: str, table: str, frame: DataFrame
 ) -> Future[int]:
     return begin(partial(store.replace_cluster, table, frame, cluster_id))
+
+
+def _begin_pairs(
+    begin: Begin, write: Callable[[str, DataFrame], Future[int]], store: Store, frames: Frames
+) -> Future[int]:
+    """Begin to write ``explain_pair``; on a disk tasks write its files, and this commits them.
+
+    Nearly all rows are its, and Spark's writer takes some times as long for them (decision 6).
+    """
+    if store.place.is_remote:
+        return write("explain_pair", frames.pairs)
+
+    def take_over() -> int:
+        found = frames.pair_files(str(store.place.folder.absolute())).toArrow().to_pylist()
+        files = [NewFile(**file) for file in found]
+        require_here(store.place, "explain_pair", ((file.path, file.size) for file in files))
+        store.replace_with_files("explain_pair", files, frames.prepared.cluster_id)
+        return sum(file.rows for file in files)
+
+    return begin(take_over)
 
 
 def _require(table: str, written: int, expected: int) -> None:
@@ -220,6 +241,10 @@ class Frames:
     def pairs(self) -> DataFrame:
         """The rows of ``explain_pair``."""
         return self._mapped(self.slices, tasks.pairs, arrow_schema("explain_pair"))
+
+    def pair_files(self, folder: str) -> DataFrame:
+        """The files of ``explain_pair`` that tasks write into the folder of a warehouse."""
+        return self._mapped(self.slices, partial(tasks.pair_files, folder), tasks.FILES)
 
     def explain(self, rows: int) -> DataFrame:
         """Return the rows of ``explain``: each principal and each cell of a ruleset multiplied out.

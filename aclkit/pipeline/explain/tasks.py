@@ -9,7 +9,7 @@ DuckDB, no deltalake.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 
 import numpy as np
@@ -25,6 +25,7 @@ from aclkit.pipeline.explain.rulings import LOOKS, Ruler, Rulings
 from aclkit.rules.patterns.columns import PATTERN_IDS
 from aclkit.runtime.arrow import rows_of
 from aclkit.runtime.shared_work import shared
+from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.shared_folder import Mark
 
 Batches = Iterable[pa.RecordBatch]
@@ -55,6 +56,8 @@ has no type: its id is that of no ruleset."""
 _COUNTED: Final = ("explain_pair", "explain_class_pair", "ruleset", "explain_ruling")
 COUNTS: Final = pa.schema(dict.fromkeys(_COUNTED, _LONG))
 """How many rows of each table there are."""
+FILES: Final = pa.schema({"path": _TEXT, "size": _LONG, "modified": _LONG, "stats": _TEXT})
+"""Files that tasks have written: the attributes of ``NewFile``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,18 @@ def pairs(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
     """Yield the rows of ``explain_pair`` of a slice."""
     for paired in slices(shared, batches):
         yield from rows.pair_rows(shared.prepared, paired, _ids(shared, paired))
+
+
+def pair_files(folder: str, shared: Shared, batches: Batches) -> Iterator[pa.Table]:
+    """Write the rows of ``explain_pair`` of a slice into the folder of a warehouse."""
+    # Here: no other task needs deltalake.
+    from aclkit.warehouse.location import Location
+    from aclkit.warehouse.new_files import write_files
+
+    names = arrow_schema("explain_pair").names
+    of_contract = (table.select(names) for table in pairs(shared, batches))
+    for file in write_files(Location(folder), "explain_pair", of_contract):
+        yield pa.Table.from_pylist([asdict(file)], FILES)
 
 
 def class_pairs(shared: Shared, batches: Batches) -> Iterator[pa.Table]:

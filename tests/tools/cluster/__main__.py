@@ -184,7 +184,7 @@ def _tell_workers(workers: int, seconds: float, job: Job) -> list[TaskTimes]:
 
 
 def _require_same(how: str, job: Job, warehouse: Warehouse, expected: Expected) -> None:
-    logs = sorted((warehouse.path / "explain_pair" / "_delta_log").glob("*.json"))
+    logs = sorted((warehouse.path / "explain_ruling" / "_delta_log").glob("*.json"))
     if '"engineInfo":"Apache-Spark' not in logs[-1].read_text(encoding="utf-8"):
         raise job.failed("was decided on the driver, which proves nothing of a cluster")
     found = _digests(warehouse)
