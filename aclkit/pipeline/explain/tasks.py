@@ -25,7 +25,6 @@ from aclkit.pipeline.explain.rulings import LOOKS, Ruler, Rulings
 from aclkit.rules.patterns.columns import PATTERN_IDS
 from aclkit.runtime.arrow import rows_of
 from aclkit.runtime.shared_work import shared
-from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.shared_folder import Mark
 
 Batches = Iterable[pa.RecordBatch]
@@ -116,6 +115,7 @@ def pairs(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
 def pair_files(folder: str, shared: Shared, batches: Batches) -> Iterator[pa.Table]:
     """Write the rows of ``explain_pair`` of a slice into the folder of a warehouse."""
     # Here: no other task needs deltalake.
+    from aclkit.warehouse.column_types import arrow_schema
     from aclkit.warehouse.location import Location
     from aclkit.warehouse.new_files import write_files
 
