@@ -9,7 +9,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from aclkit.errors import SurroundingsError
-from aclkit.warehouse.pinned_sql import by_place, is_past, pinned_sql
+from aclkit.warehouse.pinned_sql import by_place, pinned_sql
 from aclkit.warehouse.published import open_warehouse
 
 
@@ -21,7 +21,8 @@ def tables(
     All tables and views of ``docs/tables.md``, at the Delta versions that the newest published run
     names: what a run at work writes, or a killed one left, is in none of them, and they stay what
     they are when a later run publishes. Call it again to see that one. A table that no run has
-    written is there, and empty.
+    written is there, and empty. A temporary view of the session with one of these names is
+    replaced; no other name is touched.
 
     Args:
         spark: a session that has Delta, classic or of Spark Connect.
@@ -35,12 +36,9 @@ def tables(
     published = open_warehouse(os.fspath(warehouse))
     wanted = [only] if isinstance(only, str) else only
     names: list[str] = []
-    past: list[str] = []
     for name, query in pinned_sql(published, "spark", by_place(published), wanted):
         _open(spark, query).createOrReplaceTempView(name)
-        (past if is_past(name) else names).append(name)
-    for name in past:  # a view has its plan, and not the names in it
-        spark.catalog.dropTempView(name)
+        names.append(name)
     return {name: spark.table(name) for name in names}
 
 

@@ -25,17 +25,10 @@ from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.views import PAST, PAST_TABLES, view_sql
 
 _VIEW_IF_UNWRITTEN: Final = "explain"
-_OF_THE_PAST: Final = f"{PAST}_"
-
-_PAST: Final = frozenset(f"{_OF_THE_PAST}{name}" for name in PAST_TABLES)
+_PAST: Final = frozenset(f"{PAST}_{name}" for name in PAST_TABLES)
 
 Named = Callable[[str, int], str]
 """Table and version → how a FROM names it."""
-
-
-def is_past(name: str) -> bool:
-    """Whether a SELECT is one of the past, that the others stand on."""
-    return name.startswith(_OF_THE_PAST)
 
 
 def pinned_sql(
@@ -44,6 +37,7 @@ def pinned_sql(
     """Yield the name and the SELECT of each table and view, in an order to create them.
 
     A table that no run has written has no rows; a column that aclkit did not have then is null.
+    A view that reads the past has it within: a name for it could be one that somebody else uses.
 
     Args:
         published: the warehouse.
@@ -58,9 +52,10 @@ def pinned_sql(
     written = published.run.table_versions
     there = [name for name in TABLES if name != _VIEW_IF_UNWRITTEN or name in written]
     views = {name: sql_for(query, dialect) for name, query in view_sql(there).items()}
-    wanted = _with_below(only, views, dialect) if only else {*there, *views, *_PAST}
-    if unknown := sorted(wanted - {*there, *views, *_PAST}):
+    below = {name: _names_in(query, dialect) for name, query in views.items()}
+    if unknown := sorted({*only} - {*there, *views}):
         raise UsageError(f"Unknown table: {', '.join(unknown)}. See docs/tables.md.")
+    wanted = _with_below(only or {*there, *views}, below)
     select = partial(_select, published, dialect, named)
     for name in (name for name in there if name in wanted):
         if name == JOB_RUN:  # somebody may have published since
@@ -68,25 +63,37 @@ def pinned_sql(
             yield name, select(name, newest, f"run_number <= {published.run.run_number:d}")
         else:
             yield name, select(name, written.get(name))
-    if wanted.intersection(_PAST):
-        yield from _past(published, select)
-    yield from ((name, query) for name, query in views.items() if name in wanted)
+    past = _past(published, select) if wanted & _PAST else {}
+    for name in (name for name in views if name in wanted):
+        yield name, _with_tables(views[name], {n: past[n] for n in past if n in below[name]})
 
 
-def _with_below(only: Collection[str], views: Mapping[str, str], dialect: str) -> set[str]:
+def _names_in(query: str, dialect: str) -> set[str]:
+    """Return the names of the tables and views that a view reads."""
+    tree = parse_one(query, dialect=dialect)
+    within = {each.alias for each in tree.find_all(exp.CTE)}
+    return {table.name for table in tree.find_all(exp.Table)} - within
+
+
+def _with_below(only: Collection[str], below: Mapping[str, set[str]]) -> set[str]:
     """Return names and all that their views stand on: a view stands on what comes before it."""
     wanted = {*only}
-    for name in reversed([*views]):
+    for name in reversed([*below]):
         if name in wanted:
-            tree = parse_one(views[name], dialect=dialect)
-            within = {each.alias for each in tree.find_all(exp.CTE)}
-            wanted |= {table.name for table in tree.find_all(exp.Table)} - within
+            wanted |= below[name]
     return wanted
 
 
-def _past(published: Published, select: Callable[..., str]) -> Iterator[tuple[str, str]]:
-    """Yield the tables as they were before the run that decided last, each cluster's own rows."""
+def _with_tables(query: str, within: Mapping[str, str]) -> str:
+    """Return a SELECT that has tables of its own."""
+    tables = ", ".join(f"{name} AS ({select})" for name, select in within.items())
+    return f"WITH {tables}, {query.removeprefix('WITH ')}" if within else query
+
+
+def _past(published: Published, select: Callable[..., str]) -> dict[str, str]:
+    """Select the tables as they were before the run that decided last, each cluster's own rows."""
     kept = tables_before(published)
+    found = {}
     for name in PAST_TABLES:
         clusters = [cluster for of, cluster in kept if of == name]
         parts = [
@@ -95,7 +102,8 @@ def _past(published: Published, select: Callable[..., str]) -> Iterator[tuple[st
             )
             for cluster in clusters
         ]
-        yield f"{_OF_THE_PAST}{name}", " UNION ALL ".join(parts or [select(name, None)])
+        found[f"{PAST}_{name}"] = " UNION ALL ".join(parts or [select(name, None)])
+    return found
 
 
 def _select(

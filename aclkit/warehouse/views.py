@@ -208,7 +208,8 @@ WHERE past.run_id IS NULL""")
 # What the last deciding run gained or lost, of all that it and the previous one asked about. A
 # row of access_change stands for its principal, or for the principals asked about twice that were
 # and are of its class and that no own ACL concerned or concerns. The past is read from the tables
-# of PAST; of a cluster whose past is not kept there are no rows.
+# of PAST; of a cluster whose past is not kept there are no rows. Two rulesets are compared once,
+# however many principals and resources have them.
 _ACCESS_CHANGE_CELL: Final = Template("""\
 WITH known_operation AS ($operations),
 standing AS (
@@ -254,35 +255,42 @@ FROM (SELECT change.*, change.principal AS who FROM change WHERE change.principa
 asked AS (
 SELECT cluster_id, host FROM $host INTERSECT SELECT cluster_id, host FROM $was_host
 ),
+replaced AS (
+SELECT DISTINCT cluster_id, resource_type, ruleset_before, ruleset_after FROM change
+),
 cell AS (
-SELECT pair.cluster_id, pair.run_id, pair.who AS principal, h.host, o.operation,
-       pair.resource_type, pair.resource_name, pair.cause, pair.cause_offsets,
+SELECT replaced.cluster_id, replaced.resource_type, replaced.ruleset_before, replaced.ruleset_after,
+       h.host, o.operation,
        coalesce(wn.decision, wo.decision, 'DENIED') AS decision_before,
        CASE WHEN wn.decision IS NULL THEN wo.deciding_acl_id ELSE wn.deciding_acl_id END
        AS acl_id_before,
        coalesce(nn.decision, other.decision, 'DENIED') AS decision_after,
        CASE WHEN nn.decision IS NULL THEN other.deciding_acl_id ELSE nn.deciding_acl_id END
        AS acl_id_after
-FROM pair
-JOIN known_operation o ON o.resource_type = pair.resource_type
-JOIN asked h ON h.cluster_id = pair.cluster_id
+FROM replaced
+JOIN known_operation o ON o.resource_type = replaced.resource_type
+JOIN asked h ON h.cluster_id = replaced.cluster_id
 LEFT JOIN $was_explain_ruling wn
-  ON wn.cluster_id = pair.cluster_id AND wn.ruleset_id = pair.ruleset_before
+  ON wn.cluster_id = replaced.cluster_id AND wn.ruleset_id = replaced.ruleset_before
  AND wn.operation = o.operation AND wn.host = h.host
 LEFT JOIN $was_explain_ruling wo
-  ON wo.cluster_id = pair.cluster_id AND wo.ruleset_id = pair.ruleset_before
+  ON wo.cluster_id = replaced.cluster_id AND wo.ruleset_id = replaced.ruleset_before
  AND wo.operation = o.operation AND wo.host = $any_other
 LEFT JOIN $explain_ruling nn
-  ON nn.cluster_id = pair.cluster_id AND nn.ruleset_id = pair.ruleset_after
+  ON nn.cluster_id = replaced.cluster_id AND nn.ruleset_id = replaced.ruleset_after
  AND nn.operation = o.operation AND nn.host = h.host
 LEFT JOIN $explain_ruling other
-  ON other.cluster_id = pair.cluster_id AND other.ruleset_id = pair.ruleset_after
+  ON other.cluster_id = replaced.cluster_id AND other.ruleset_id = replaced.ruleset_after
  AND other.operation = o.operation AND other.host = $any_other
 )
-SELECT cluster_id, run_id, principal, host, operation, resource_type, resource_name,
+SELECT pair.cluster_id, pair.run_id, pair.who AS principal, cell.host, cell.operation,
+       pair.resource_type, pair.resource_name,
        CASE WHEN decision_after = 'ALLOWED' THEN 'gained' ELSE 'lost' END AS change,
        decision_before, acl_id_before, decision_after, acl_id_after, cause, cause_offsets
-FROM cell WHERE decision_before <> decision_after""")
+FROM pair
+JOIN cell ON cell.cluster_id = pair.cluster_id AND cell.resource_type = pair.resource_type
+ AND cell.ruleset_before = pair.ruleset_before AND cell.ruleset_after = pair.ruleset_after
+WHERE decision_before <> decision_after""")
 
 
 # What was asked on a day, of all files and runs together.

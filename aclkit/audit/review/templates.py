@@ -12,11 +12,12 @@ from __future__ import annotations
 from calendar import monthrange
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from aclkit.audit.review.attributes import APPLICATION, PERSON, SYSTEM, THIRD_PARTY
 from aclkit.audit.review.document import About, Review, SignedOff
+from aclkit.model.facts import in_utc
 from aclkit.model.phrases import number_of
 
 PCI_DSS: Final = "pci-dss"
@@ -40,7 +41,7 @@ TITLES: Final = {
 
 def day_of(time: str) -> date:
     """Return the day of a time of a review."""
-    return datetime.fromisoformat(time).astimezone(UTC).date()
+    return in_utc(datetime.fromisoformat(time)).date()
 
 
 def add_months(day: date, months: int) -> date:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from aclkit.errors import UsageError
 from aclkit.model.facts import SPARK_DDL
 from aclkit.pipeline.sources.arrow import batches_of
 from aclkit.pipeline.sources.items import WorkItem, metadata_log_items
@@ -59,12 +60,22 @@ class MetadataLog(DataSource):
         """Return the reader of the given work items, or of the files of a path.
 
         Raises:
-            AclkitError: there is no metadata log at the path.
+            UsageError: there is nothing at the path, or none or several were passed.
+            DataError: it is no metadata log.
         """
         if _ITEMS not in self.options:
-            return _ItemReader(metadata_log_items(self.options["path"]), None, read_item)
+            return _ItemReader(metadata_log_items(self._path()), None, read_item)
         items = [WorkItem(**item) for item in json.loads(self.options[_ITEMS])]
         return _ItemReader(items, self.options[_BOARD] or None, read_or_tell)
+
+    def _path(self) -> str:
+        path = self.options.get("path", "")  # of several Spark makes another option
+        if not path:
+            raise UsageError(
+                f"{self.name()} reads one path. Pass a folder __cluster_metadata-0, a segment or a "
+                'snapshot: load("/var/lib/kafka/__cluster_metadata-0").'
+            )
+        return path
 
 
 class _ItemReader(DataSourceReader):

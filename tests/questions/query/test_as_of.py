@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import asdict
-from datetime import UTC
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
+from aclkit.model.moment import parse_moment
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042
 from aclkit.questions.query.why import explain_why
@@ -49,6 +51,27 @@ def test_as_of_an_offset_is_before_its_record(then, offset, acl_id):
 @pytest.mark.parametrize(("seconds", "offset"), [(-1, 0), (0, 1), (3, 4), (3.5, 4), (99, 12)])
 def test_as_of_a_time_is_before_the_first_later_record(then, seconds, offset):
     assert then(time_of(seconds).replace(tzinfo=UTC)).moment.offset == offset
+
+
+@pytest.fixture
+def in_tokyo(monkeypatch):
+    """The zone of this machine is nine hours ahead of UTC."""
+    with monkeypatch.context() as of_the_test:
+        of_the_test.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_tokyo")
+def test_a_time_without_a_zone_is_utc_whatever_the_zone_of_the_machine(then):
+    assert datetime.now().astimezone().utcoffset() == timedelta(hours=9)
+    time_of_3 = time_of(3)
+    assert time_of_3.tzinfo is None
+    assert then(time_of_3).moment.offset == 4
+    assert then(time_of_3.replace(tzinfo=UTC).astimezone()).moment.offset == 4
+    for zone in ("", "Z", "+00:00"):
+        assert then(parse_moment(f"{time_of_3.isoformat()}{zone}")).moment.offset == 4
 
 
 def test_a_past_answer_is_under_the_settings_of_then(then):
