@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.answer.document import Answer, Facts, Heading, Item, Items, Part, Sentence, Table
+from aclkit.answer.json_text import json_text
 
 Clean = Callable[[str], str]
 
@@ -121,4 +122,4 @@ def _masked_json(text: str, clean: Clean) -> str:
                 return {name: walked(each) for name, each in value.items()}
         return value
 
-    return json.dumps(walked(json.loads(text)), indent=2) + "\n"
+    return json_text(walked(json.loads(text)), indent=2) + "\n"

@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Final
 
 from aclkit.answer.document import Answer, JsonObject, Members, Row
+from aclkit.answer.json_text import json_text
 from aclkit.errors import UsageError
 from aclkit.model.columns import distinct
 from aclkit.model.facts import in_utc
@@ -51,7 +52,7 @@ def render_jsonl(
 ) -> Iterator[str]:
     """Yield rows as objects of JSON, one a line."""
     for each in _objects(*_with(columns, rows, _stamp(columns, stamp))):
-        yield json.dumps(each, ensure_ascii=False) + "\n"
+        yield json_text(each) + "\n"
 
 
 def render_csv(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
@@ -63,7 +64,7 @@ def render_csv(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
 
 def render_object(value: object) -> Iterator[str]:
     """Yield a whole answer as one object of JSON."""
-    yield json.dumps(json_value(value), ensure_ascii=False, indent=2) + "\n"
+    yield json_text(json_value(value), indent=2) + "\n"
 
 
 class Counted:
@@ -131,18 +132,18 @@ def _with(
 
 
 def _render_rows(rows: Iterable[dict[str, object]]) -> Iterator[str]:
-    yield from _list(json.dumps(each, ensure_ascii=False) for each in rows)
+    yield from _list(map(json_text, rows))
     yield "\n"
 
 
 def _render_members(members: Members) -> Iterator[str]:
     before = "{\n"
     for name, value in members:
-        yield f"{before}{json.dumps(name)}: "
+        yield f"{before}{json_text(name)}: "
         if isinstance(value, Iterator):
-            yield from _list(json.dumps(item, ensure_ascii=False) for item in value)
+            yield from _list(map(json_text, value))
         else:
-            yield json.dumps(json_value(value), ensure_ascii=False)
+            yield json_text(json_value(value))
         before = ",\n"
     yield "\n}\n"
 

@@ -21,7 +21,6 @@ from aclkit.cli.options import F, option, together
 from aclkit.cli.output import deliver, layout_of, tell, tell_all
 from aclkit.errors import UsageError
 from aclkit.runtime.storage_settings import storage_said
-from aclkit.runtime.uri import has_password
 from aclkit.warehouse.location import Location
 
 if TYPE_CHECKING:
@@ -78,11 +77,6 @@ class Context:
         place = Location(self.warehouse)
         if not place.is_remote:
             return str(Path(self.warehouse).resolve())
-        if has_password(self.warehouse):
-            raise UsageError(
-                "The URI of the warehouse contains a password, which every user of this machine "
-                "can read. Put it into Spark's configuration."
-            )
         if to_write:
             place.require_writable()
         self.reach(place)

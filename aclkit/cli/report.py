@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import UTC, datetime
 from functools import partial
@@ -10,6 +9,7 @@ from typing import Any, Final
 
 import click
 
+from aclkit.answer.json_text import json_text
 from aclkit.audit.alerts.alerts import render_alert
 from aclkit.audit.alerts.since import Moved, alert_since
 from aclkit.audit.alerts.webhook import ADDRESS_VARIABLE
@@ -147,4 +147,4 @@ def _show(context: Context, summary: NightlySummary, chosen: dict[str, Any]) -> 
     if told is None:
         tell("No alert would be sent: nothing new matches --alert-on.")
     else:
-        click.echo(json.dumps(render_alert(told, chosen["alert_style"]), indent=2))
+        click.echo(json_text(render_alert(told, chosen["alert_style"]), indent=2))

@@ -6,6 +6,7 @@ pass would escape the escapes.
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from typing import Final
@@ -18,6 +19,8 @@ _COMMAND: Final = (
 """How a command to a CI system begins in a job's log: ``::stop-commands::``, ``##[group]``."""
 
 _PARTS: Final = re.compile(rf"\\u\{{|[^ -~]|{_COMMAND}")
+_HIDDEN_IN_JSON: Final = re.compile(r"[^\0-~]")
+_COMMAND_IN_JSON: Final = re.compile(_COMMAND)
 _ESCAPED: Final = re.compile(r"\\u\{([0-9a-f]{1,6})\}")
 _BLANK: Final = frozenset(
     map(
@@ -54,6 +57,20 @@ def visible(text: str) -> str:
     return _PARTS.sub(_escaped, text)
 
 
+def visible_json(text: str) -> str:
+    r"""Write a text of JSON so that it acts on nothing where it is shown; its value is the same.
+
+    What is not visible becomes an escape of JSON, and so does the first letter of a command to a CI
+    system. Control characters of ASCII but for DEL are left: JSON has them between values only.
+
+    >>> print(visible_json('{"é": "\u202e##[error]"}'))
+    {"é": "\u202e\u0023#[error]"}
+    """
+    if not text.isascii() or "\x7f" in text:
+        text = _HIDDEN_IN_JSON.sub(_escaped_in_json, text)
+    return _COMMAND_IN_JSON.sub(_command_in_json, text) if "##" in text else text
+
+
 def exact(text: str) -> str:
     r"""Return the text that was made visible; what no letter has as its number stays as it is.
 
@@ -73,3 +90,12 @@ def _escaped(found: re.Match[str]) -> str:
     if len(part) > 1:  # its first letter acts
         return f"{_ESCAPE}{ord(part[0]):x}}}{part[1:]}"
     return part if is_visible(part) else f"{_ESCAPE}{ord(part):x}}}"
+
+
+def _escaped_in_json(found: re.Match[str]) -> str:
+    letter = found[0]
+    return letter if is_visible(letter) else json.dumps(letter)[1:-1].replace("\x7f", "\\u007f")
+
+
+def _command_in_json(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0][0]):04x}{found[0][1:]}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
+from aclkit.answer.json_text import json_text
 from aclkit.audit.reports.as_prometheus import Metric, render_metrics
 from aclkit.audit.reports.words import iso
 from aclkit.nightly.watching import Pace, Tally
@@ -37,7 +37,7 @@ def health(tally: Tally, pace: Pace, now: float) -> tuple[int, str]:
         "problem": tally.problem or None,
         "running": tally.is_running,
     }
-    return (200 if good else 503), json.dumps(said) + "\n"
+    return (200 if good else 503), json_text(said) + "\n"
 
 
 def watch_metrics(tally: Tally, pace: Pace, cluster: str, now: float) -> str:

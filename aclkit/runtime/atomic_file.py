@@ -11,7 +11,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO, Final, TextIO, cast
 
-from aclkit.runtime.own_files import require_own_links
+from aclkit.runtime.own_files import follow_own_links, open_no_file
 from aclkit.runtime.permissions import set_modes
 from aclkit.runtime.scratch import held, scratch
 from aclkit.runtime.signals import before_end
@@ -57,12 +57,14 @@ def open_atomically(
             yield file
         return
     path = Path(path)
-    require_own_links(path.parent if is_ours else path)
+    led = follow_own_links(path.parent) / path.name if is_ours else follow_own_links(path)
     if not is_ours and path.exists() and not path.is_file():
-        with path.open("w", encoding="utf-8", errors=_ESCAPED, newline="") as file:
+        descriptor = open_no_file(path)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors=_ESCAPED, newline="") as file:
             yield file
         return
-    path = path.parent.resolve() / path.name if is_ours else path.resolve()
+    # Not what the last part links to by now: that was looked at.
+    path = led.parent.resolve() / led.name
     _remove_left(path)
     descriptor, part = _make_part(path)
     try:

@@ -19,6 +19,7 @@ from typing import Final, NamedTuple, cast
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.runtime.connections import AT_ONCE, WAITING, Connections, Rank, most_connections
+from aclkit.runtime.request_target import host_and_path
 
 
 class Reply(NamedTuple):
@@ -144,12 +145,13 @@ def _answer(head: bytes, replies: Replies) -> Reply:
     """Answer a request."""
     line, *rest = head.partition(_END)[0].decode("latin-1").split("\r\n")
     method, _, target = line.partition(" ")
-    path = target.rpartition(" ")[0].partition("?")[0]
+    named, target = host_and_path(target.rpartition(" ")[0])
+    path = target.partition("?")[0]
     fields = (part.partition(":") for part in rest)
     hosts = [value.strip() for name, _, value in fields if name.lower() == "host"]
     if method != "GET":
         return Reply(501, _TEXT, "Only GET.\n")
-    if len(hosts) != 1 or not _is_local(hosts[0]):
+    if len(hosts) != 1 or not _is_local(hosts[0] if named is None else named):
         return Reply(403, _TEXT, "Only for this machine.\n")
     if path not in replies:
         return Reply(404, _TEXT, f"Only {', '.join(replies)}.\n")

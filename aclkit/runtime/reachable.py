@@ -18,7 +18,7 @@ from obstore.store import from_url
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.runtime.deadline import within
 from aclkit.runtime.object_stores import ObjectStore, store_of
-from aclkit.runtime.uri import split_scheme
+from aclkit.runtime.uri import shown, split_scheme
 
 SECONDS: Final = 12.0
 """For all of it, however slow names are found and connections made."""
@@ -132,4 +132,4 @@ def _unknown_host(store: ObjectStore, uri: str) -> str | None:
 
 def _tried(store: ObjectStore, uri: str) -> str:
     """Describe what was tried, without what may be secret."""
-    return f"Cannot open {uri.partition('?')[0]}{store.where()}"
+    return f"Cannot open {shown(uri.partition('?')[0])}{store.where()}"

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from aclkit.errors import UsageError
 from aclkit.runtime.object_stores import STORES, store_of
-from aclkit.runtime.uri import is_remote, is_uri, shown
+from aclkit.runtime.uri import has_password, is_remote, is_uri, shown
 
 if TYPE_CHECKING:
     from aclkit.warehouse.storage import Storage
@@ -37,11 +37,16 @@ class Location:
         """It, so that a path or a name can be appended; Spark knows S3 as ``s3a`` alone.
 
         Raises:
-            UsageError: it is a URI of no object store: of HDFS for instance, where nothing is put
-                under a condition.
+            UsageError: it holds a password, which is not shown; or it is a URI of no object store:
+                of HDFS for instance, where nothing is put under a condition.
         """
         if not self.is_remote:
             return unquote(self.given.removeprefix(_LOCAL)) if is_uri(self.given) else self.given
+        if has_password(self.given):
+            raise UsageError(
+                "The URI of the warehouse contains a password, which every user of this machine "
+                "can read. Put it into Spark's configuration."
+            )
         uri = self.given.rstrip("/")
         scheme = uri.partition("://")[0]
         store = STORES.get(scheme)

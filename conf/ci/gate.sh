@@ -111,15 +111,14 @@ done
 for file in "$comment" "$sarif" "$summary"; do
   [ -n "$file" ] || continue
   case $file in
-    /*) ;;
-    *)
-      part=$(dirname -- "$file")
-      while [ "$part" != . ]; do
-        [ ! -L "$part" ] || usage "$part is a symbolic link; expected a folder."
-        part=$(dirname -- "$part")
-      done
-      ;;
+    "$PWD"/*) part=$(dirname -- "${file#"$PWD"/}") ;;
+    /*) part=/ ;;
+    *) part=$(dirname -- "$file") ;;
   esac
+  while [ "$part" != . ] && [ "$part" != / ]; do
+    [ ! -L "$part" ] || usage "$part is a symbolic link; expected a folder."
+    part=$(dirname -- "$part")
+  done
   mkdir -p -- "$(dirname -- "$file")"
   rm -f -- "$file"
 done

@@ -186,12 +186,15 @@ def test_file_names_of_a_branch_are_no_commands_in_the_log(gate):
 
 
 @pytest.mark.parametrize("link", ["out", "out/deep"])
-def test_a_link_of_the_branch_does_not_lead_what_the_gate_writes_elsewhere(gate, link):
+@pytest.mark.parametrize("before", ["", "./", "{}/"])
+def test_a_link_of_the_branch_does_not_lead_what_the_gate_writes_elsewhere(gate, link, before):
     (gate.folder / "elsewhere" / "deep").mkdir(parents=True)
     (gate.folder / link).parent.mkdir(exist_ok=True)
     (gate.folder / link).symlink_to(gate.folder / "elsewhere")
     gate.write("plan.json", plan())
-    code, log = gate.run(paths="plan.json", base=BEFORE, comment="out/deep/comment.md")
+    code, log = gate.run(
+        paths="plan.json", base=BEFORE, comment=f"{before}out/deep/comment.md".format(gate.folder)
+    )
     assert (code, f"{link} is a symbolic link" in log) == (2, True)
     assert not [*(gate.folder / "elsewhere").rglob("*.md")]
 

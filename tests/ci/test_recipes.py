@@ -145,6 +145,8 @@ def test_the_gitlab_job_keeps_comment_and_dotenv_report_whatever_the_verdict():
     assert job.keys() == {"image", "variables", "rules", "script", "after_script", "artifacts"}
     variables = job["variables"]
     assert {name for name in variables if name.startswith("GATE_")} <= gate_variables()
+    # What the branch put there would be kept and posted where the first line fails.
+    assert job["script"][0].startswith("rm -rf target aclkit")
     assert job["script"][-1] == 'sh "$ACLKIT_GATE"'
     assert job["artifacts"]["when"] == "always"
     assert job["artifacts"]["reports"] == {"dotenv": variables["GATE_SUMMARY_ENV"]}

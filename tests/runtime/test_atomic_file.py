@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from aclkit.errors import SurroundingsError
+from aclkit.runtime import atomic_file
 from aclkit.runtime.atomic_file import open_atomically, write_atomically
-from aclkit.runtime.own_files import require_own_links
+from aclkit.runtime.own_files import follow_own_links
 from aclkit.runtime.permissions import writing_as
 from aclkit.warehouse.lock import LOCK_NAME, warehouse_lock
 from tests.on_disk import on_disk
@@ -24,6 +25,7 @@ HALF = """
 import sys, time
 from pathlib import Path
 from aclkit.runtime import signals
+from aclkit.runtime import atomic_file
 from aclkit.runtime.atomic_file import open_atomically
 signals.begin()
 with open_atomically(Path(sys.argv[1])) as file:
@@ -156,6 +158,57 @@ def test_another_users_link_is_not_followed_by_what_a_user_names(planted, tmp_pa
     assert (tmp_path / "precious").read_text(encoding="utf-8") == "precious"
 
 
+@pytest.mark.parametrize("before", ["nothing", "file", "link"])
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_a_link_that_comes_after_the_look_is_replaced_not_followed(
+    tmp_path, monkeypatch, before, is_ours
+):
+    (tmp_path / "precious").write_text("precious", encoding="utf-8")
+    named = tmp_path / "named"
+    if before == "link":
+        named.symlink_to("target")
+    target = tmp_path / "target" if before == "link" and not is_ours else named
+    if before != "nothing":
+        target.write_text("old", encoding="utf-8")
+
+    def swap(path):
+        found = follow_own_links(path)
+        target.unlink(missing_ok=True)
+        target.symlink_to(tmp_path / "precious")
+        return found
+
+    monkeypatch.setattr(atomic_file, "follow_own_links", swap)
+    write_atomically(named, "x", is_ours=is_ours)
+    assert (tmp_path / "precious").read_text(encoding="utf-8") == "precious"
+    assert (target.is_symlink(), target.read_text(encoding="utf-8")) == (False, "x")
+
+
+def test_a_file_that_comes_in_the_place_of_a_pipe_is_not_emptied(tmp_path, monkeypatch):
+    (tmp_path / "precious").write_text("precious", encoding="utf-8")
+    named = tmp_path / "named"
+    os.mkfifo(named)
+    is_file = Path.is_file
+
+    def swap(path):
+        found = is_file(path)
+        if path == named:
+            named.unlink(missing_ok=True)
+            named.symlink_to("precious")
+        return found
+
+    monkeypatch.setattr(Path, "is_file", swap)
+    with pytest.raises(SurroundingsError, match="while it was opened"):
+        write_atomically(named, "x")
+    assert (tmp_path / "precious").read_text(encoding="utf-8") == "precious"
+
+
+def test_links_in_a_circle_are_an_error(tmp_path):
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(OSError, match="symbolic links"):
+        write_atomically(tmp_path / "a", "x")
+
+
 @AS_ANOTHER
 def test_a_file_of_our_own_takes_the_place_of_a_link(planted, tmp_path):
     write_atomically(planted, "x", is_ours=True)
@@ -192,7 +245,7 @@ def held_lock(folder):
 
 
 def test_pipes_and_standard_output_go_on():
-    require_own_links(Path("/dev/stdout"))
+    follow_own_links(Path("/dev/stdout"))
     reading, writing = os.pipe()
     write_atomically(f"/dev/fd/{writing}", "z")
     os.close(writing)

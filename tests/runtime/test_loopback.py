@@ -56,6 +56,12 @@ def test_who_asks_for_another_name_is_refused(host):
         assert ask(port, host="localhost:1")[0] == 200
 
 
+def test_a_target_may_name_the_host_which_then_outweighs_the_header():
+    with answering("127.0.0.1", 0, REPLIES) as port:
+        assert ask(port, f"http://127.0.0.1:{port}/a?b", host="evil.example")[0] == 200
+        assert ask(port, "http://evil.example/a", host="localhost")[0] == 403
+
+
 def test_an_address_that_is_taken_is_an_error_in_words():
     with (
         answering("127.0.0.1", 0, REPLIES) as port,

@@ -49,6 +49,14 @@ def test_what_is_no_object_store_is_refused(given):
         _ = Location(given).text
 
 
+@pytest.mark.parametrize("given", ["s3a://k:hunter2@b/x", "hdfs://u:hunter2@h/x", "x://:hunter2@"])
+def test_a_password_in_a_uri_is_refused_wherever_it_is_opened_and_not_shown(given):
+    for asked in (Location.require_writable, lambda place: place.text, str, lambda p: p.files):
+        with pytest.raises(UsageError, match="contains a password") as refused:
+            asked(Location(given))
+        assert "hunter2" not in str(refused.value)
+
+
 def test_no_run_writes_where_conditions_are_generations(tmp_path):
     with pytest.raises(UsageError, match="does not write to gs://bucket/acls"):
         Location("gs://bucket/acls").require_writable()

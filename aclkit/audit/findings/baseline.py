@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final, Literal
 
+from aclkit.answer.json_text import json_text
 from aclkit.errors import UsageError
 from aclkit.model.findings import SEVERITIES, Finding, sort_findings
 from aclkit.model.glob import glob_matches
@@ -194,8 +195,8 @@ def render_baseline(
         seen = first_seen.get(finding.fingerprint)
         fields = {name: getattr(finding, name) for name in _KNOWN_FIELDS}
         rows[finding.fingerprint] = fields | {"first_seen": seen.isoformat() if seen else None}
-    lines = ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in rows.values())
-    cluster = json.dumps(cluster_id)
+    lines = ",\n".join(f"  {json_text(row)}" for row in rows.values())
+    cluster = json_text(cluster_id)
     return (
         f'{{"aclkit_baseline": {_VERSION}, "cluster_id": {cluster}, "findings": [\n{lines}\n]}}\n'
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 
+from aclkit.answer.json_text import json_text
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.reports.data import RunReport
 from aclkit.audit.reports.words import count_severities, count_states, iso, verdict
@@ -32,8 +32,7 @@ def render_json(report: RunReport) -> str:
         "assertions": None if summary.assertions is None else list(map(asdict, summary.assertions)),
         "trend": list(map(asdict, report.trend)),
     }
-    # Escaped, because names of half a surrogate pair have no other form.
-    return json.dumps(content, indent=2, default=_written) + "\n"
+    return json_text(content, indent=2, default=_written) + "\n"
 
 
 def _written(time: date) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, Final
 
+from aclkit.answer.json_text import json_text
 from aclkit.audit.findings.baseline import Judged, Known
 from aclkit.audit.reports.data import COMPLETE, AssertionOutcome, RunReport
 from aclkit.audit.reports.words import iso
@@ -129,7 +129,7 @@ def sarif(
         "results": results,
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(document, indent=2) + "\n"
+    return json_text(document, indent=2) + "\n"
 
 
 def driver_of(version: str, rules: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 
+from aclkit.answer.json_text import json_text
+
 
 def canonical(value: object) -> str:
     r"""Write a value of JSON so that equal values have equal texts: keys sorted, ASCII, no blanks.
@@ -22,4 +24,4 @@ def hash_of(value: object) -> str:
 
 def pretty(value: object) -> str:
     """Write a value of JSON for people; one value has one text here too."""
-    return json.dumps(value, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return json_text(value, is_sorted=True, indent=1) + "\n"

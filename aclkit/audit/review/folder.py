@@ -9,7 +9,6 @@ the next write removes it.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import re
 import shutil
@@ -23,6 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from aclkit.answer.json_text import json_text
 from aclkit.audit.review.canonical import pretty
 from aclkit.audit.review.decisions import (
     BrokenChainError,
@@ -245,7 +245,7 @@ def append(stored: Stored, wanted: Iterable[Wanted], via: str) -> list[Decision]
     last = stored.decisions[-1] if stored.decisions else None
     previous, number = (last.hash, last.number) if last else (stored.review.seal, 0)
     entries = list(extend(previous, number, wanted, now(), via))
-    text = "".join(f"{json.dumps(each.said(), ensure_ascii=False)}\n" for each in entries)
+    text = "".join(f"{json_text(each.said())}\n" for each in entries)
     if entries:
         _append(stored.place / DECISIONS, text.encode())
     return entries

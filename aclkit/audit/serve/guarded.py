@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import Any, Final, cast
+from urllib.parse import unquote
 
 import h11
 import uvicorn
@@ -17,6 +18,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from aclkit.runtime.connections import SECONDS_FOR_BODY, SECONDS_FOR_HEAD, Connections, Rank
+from aclkit.runtime.request_target import host_and_path
 
 VOUCH: Final = "aclkit.vouch"
 """The key of a request's scope that has what the door calls for a user's request."""
@@ -79,6 +81,7 @@ class GuardedProtocol(H11Protocol):
 
     def _noting(self, app: ASGIApp) -> ASGIApp:
         async def noted(scope: Scope, receive: Receive, send: Send) -> None:
+            _name_host(scope)
             scope[VOUCH] = self._vouch
             await app(scope, receive, send)
 
@@ -113,6 +116,15 @@ class GuardedProtocol(H11Protocol):
         if self._alarm is not None:
             self._alarm.cancel()
         self._alarm, self._waits_for = None, None
+
+
+def _name_host(scope: Scope) -> None:
+    """Make of ``GET http://HOST/PATH`` a request for PATH with HOST in the header."""
+    host, path = host_and_path(scope["raw_path"].decode("ascii"))
+    if host is not None:
+        scope["path"], scope["raw_path"] = unquote(path), path.encode("ascii")
+        others = [(name, value) for name, value in scope["headers"] if name != b"host"]
+        scope["headers"] = [(b"host", host.encode("ascii")), *others]
 
 
 def guarded(is_proxy: Callable[[str], bool]) -> type[GuardedProtocol]:

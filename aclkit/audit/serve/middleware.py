@@ -91,16 +91,16 @@ class AuthMiddleware:
     def _answer(self, request: Request, head: RequestHead, user: str | None) -> Response | None:
         """Return the answer to those who do not come in; None for the others."""
         if refusal := self._door.refusal(head):
-            return _refused(refusal)
+            return _Refused(refusal)
         query = request.scope["query_string"]
         if len(query) > LONGEST_QUERY:
-            return _refused(Refusal(414, f"Addresses are limited to {LONGEST_QUERY:,} characters."))
+            return _Refused(Refusal(414, f"Addresses are limited to {LONGEST_QUERY:,} characters."))
         given = parse_qsl(query.decode("ascii", "replace"), keep_blank_values=True)
         tokens = [value for name, value in given if name == ENTRY]
         if tokens and head.method in READING and self._door.posts.from_pages:
             return self._exchange(request, head, tokens, [p for p in given if p[0] != ENTRY])
         if user is None:
-            return _refused(
+            return _Refused(
                 Refusal(401, f"The token is missing or wrong. {self._door.posts.advice}")
             )
         if request.scope["path"] == SIGN_OUT and head.method == "POST":
@@ -116,7 +116,7 @@ class AuthMiddleware:
     ) -> Response:
         """Give a cookie for the token, and lead to the address without it."""
         if len(tokens) != 1 or not self._door.knows(tokens[0]):
-            return _refused(Refusal(403, f"Wrong token. {self._door.posts.advice}"))
+            return _Refused(Refusal(403, f"Wrong token. {self._door.posts.advice}"))
         # Two slashes at the beginning would lead to another server.
         place = "/" + quote(request.scope["path"].lstrip("/\\"))
         response = RedirectResponse(f"{place}?{urlencode(rest)}" if rest else place, 303)
@@ -145,8 +145,21 @@ def head_of(request: Request) -> RequestHead:
     return RequestHead(method=request.method, headers=headers, peer=peer, repeated=repeated)
 
 
-def _refused(refusal: Refusal) -> Response:
-    headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else {}
-    if refusal.status == 400:  # where its body ends is not known
-        headers["Connection"] = "close"
-    return PlainTextResponse(f"{refusal.message}\n", refusal.status, headers)
+class _Refused(PlainTextResponse):
+    """A refusal ends its connection: a stranger has to connect for each."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        headers = {"WWW-Authenticate": "Bearer"} if refusal.status == 401 else {}
+        super().__init__(f"{refusal.message}\n", refusal.status, headers | {"Connection": "close"})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send all of it, then read what still comes: closed before, TCP could drop the answer."""
+
+        async def unended(message: Message) -> None:
+            await send({**message, "more_body": True} if "body" in message else message)
+
+        await super().__call__(scope, receive, unended)
+        # The protocol ends a body that takes too long.
+        while (await receive()).get("more_body"):
+            pass
+        await send({"type": "http.response.body", "body": b""})

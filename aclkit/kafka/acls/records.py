@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+from aclkit.answer.json_text import json_text
 from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.model.facts import ADD_ACL
@@ -28,7 +28,7 @@ def render_records(acls: Iterable[Acl], added_at: Mapping[str, datetime | None])
         if time is not None:
             line["timestamp"] = (time - _EPOCH) // timedelta(milliseconds=1)
         line |= {"type": ADD_ACL, "version": 0, "data": _payload(acl)}
-        yield json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+        yield json_text(line, separators=(",", ":"))
 
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

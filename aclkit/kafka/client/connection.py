@@ -168,8 +168,13 @@ def require_addresses(bootstrap: str) -> None:
     """Insist on ``host:port``, one or more with commas, at which ACLs decide.
 
     Raises:
-        UsageError: it is something else.
+        UsageError: it is something else, or holds a user, whose password is not shown.
     """
+    if "@" in bootstrap:
+        raise UsageError(
+            "bootstrap: expected host:port, found a user or a password before it. "
+            "Put them into sasl.jaas.config of --command-config."
+        )
     for address in bootstrap.split(","):
         found = re.fullmatch(r"[^\s/,]+:([0-9]{1,5})", address)
         if not found or not 0 < int(found[1]) < 1 << 16:

@@ -110,3 +110,12 @@ def test_no_address_outside_of_these_services_is_refused(host, port):
 def test_the_iam_port_behind_another_name_is_a_hint_where_the_connection_fails():
     assert "On Amazon MSK this is the IAM port" in port_hint("broker.example.org:9098")
     assert port_hint("broker.example.org:9096") == ""
+
+
+@pytest.mark.parametrize(
+    "address", ["u:hunter2@h:9", "SASL_SSL://u:hunter2@h:9", "h:9,hunter2@h:9"]
+)
+def test_a_password_before_an_address_is_refused_and_not_shown(address):
+    with pytest.raises(UsageError, match="--command-config") as refused:
+        require_addresses(address)
+    assert "hunter2" not in str(refused.value)
