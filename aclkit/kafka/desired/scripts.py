@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 from aclkit.kafka.acls.command import PROGRAM
 from aclkit.kafka.acls.script import Frame, frames
 from aclkit.kafka.desired.fields import CAPITALS, Raw, Words, desired_acl
 from aclkit.kafka.desired.formats import Format
-from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Problem
+from aclkit.kafka.desired.model import Document, Part
+from aclkit.kafka.desired.reading import Reading
 from aclkit.kafka.desired.script_options import ACTIONS, read_options
 from aclkit.kafka.desired.shell import Command, Word, read_commands
 from aclkit.model.acl import BINDING
@@ -89,21 +90,8 @@ def read_bulk(document: Document) -> Part:
     return _read(document, BULK.name)
 
 
-@dataclass(slots=True)
-class _Script:
-    """What was read so far."""
-
-    document: Document
-    acls: list[DesiredAcl] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-
-    def refuse(self, line: int, text: str) -> None:
-        """Add a problem."""
-        self.problems.append(Problem(self.document.place(line), text))
-
-
 def _read(document: Document, form: str) -> Part:
-    script, text = _Script(document), f"\n{document.text}\n"
+    script, text = Reading(document), f"\n{document.text}\n"
     crlf = text.find("\r\n")
     if crlf >= 0:
         script.refuse(
@@ -114,18 +102,13 @@ def _read(document: Document, form: str) -> Part:
     else:
         _take_text(script, text)
     left_out = sum(1 for line in document.lines() if _LEFT_OUT.match(line))
-    note = f"{document.name}: {number_of(left_out, 'ACL')} that the form cannot express not read."
-    return Part(
-        document=document.name,
-        form=form,
-        reach="asked",
-        acls=script.acls,
-        problems=list(dict.fromkeys(script.problems)),
-        notes=[note] if left_out else [],
-    )
+    if left_out:
+        number = number_of(left_out, "ACL")
+        script.notes.append(f"{document.name}: {number} that the form cannot express not read.")
+    return script.part(form, "asked")
 
 
-def _take_text(script: _Script, text: str) -> None:
+def _take_text(script: Reading, text: str) -> None:
     """Read a text that begins and ends with a line end: commands around a frame, if it has one."""
     for frame in frames():
         head = "".join(f"\n{line}" for line in frame.lines) + "\n"
@@ -150,7 +133,7 @@ def _take_text(script: _Script, text: str) -> None:
         _take_commands(script, text, 0)
 
 
-def _take_body(script: _Script, frame: Frame, body: str, line: int) -> None:
+def _take_body(script: Reading, frame: Frame, body: str, line: int) -> None:
     if frame.commands:
         _take_commands(script, body, line, frame.commands)
     elif body:
@@ -158,7 +141,7 @@ def _take_body(script: _Script, frame: Frame, body: str, line: int) -> None:
 
 
 def _take_commands(
-    script: _Script, text: str, line: int, own: frozenset[str] = frozenset()
+    script: Reading, text: str, line: int, own: frozenset[str] = frozenset()
 ) -> None:
     """Read commands, also those that a frame defines."""
     for command in read_commands(text, line):
@@ -188,7 +171,7 @@ def _why_no_command(command: Command, own: frozenset[str]) -> str:
     return "" if is_known else f"the command '{base[:60]}'"
 
 
-def _take_kafka_acls(script: _Script, line: int, arguments: Sequence[Word]) -> None:
+def _take_kafka_acls(script: Reading, line: int, arguments: Sequence[Word]) -> None:
     options = {word.text for word in arguments if not word.why}
     is_reading = not options.isdisjoint(ACTIONS[2:])
     if is_reading and options.isdisjoint(ACTIONS[:2]):
@@ -212,7 +195,7 @@ def _take_kafka_acls(script: _Script, line: int, arguments: Sequence[Word]) -> N
         _add(script, line, arguments)
 
 
-def _add(script: _Script, line: int, arguments: Sequence[Word]) -> None:
+def _add(script: Reading, line: int, arguments: Sequence[Word]) -> None:
     raws, faults = read_options(arguments)
     for text in faults:
         script.refuse(line, text)
@@ -220,15 +203,11 @@ def _add(script: _Script, line: int, arguments: Sequence[Word]) -> None:
         _put(script, raw, CAPITALS, line)
 
 
-def _put(script: _Script, raw: Raw, words: Words, line: int) -> None:
-    found = desired_acl(raw, words, script.document.place(line))
-    if isinstance(found, DesiredAcl):
-        script.acls.append(found)
-    else:
-        script.problems += found
+def _put(script: Reading, raw: Raw, words: Words, line: int) -> None:
+    script.take(desired_acl(raw, words, script.document.place(line)))
 
 
-def _take_lines(script: _Script, first: int, lines: Iterable[str]) -> None:
+def _take_lines(script: Reading, first: int, lines: Iterable[str]) -> None:
     """Read ACLs as our program does: seven fields with blanks between, each as in a URL."""
     from urllib.parse import unquote_to_bytes
 
