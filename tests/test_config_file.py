@@ -86,7 +86,7 @@ def test_an_editor_may_leave_its_byte_order_mark_and_line_ends(read, mark):
 
 @pytest.mark.parametrize(
     ("command", "option"),
-    [("run", "broad-share"), ("maintain", "retain-days"), ("verify", "timeout")],
+    [("run", "broad-share"), ("maintain", "keep-days"), ("verify", "timeout")],
 )
 def test_no_option_takes_what_is_no_number(command, option):
     result = CliRunner().invoke(cli, [command, f"--{option}", "nan"])

@@ -11,7 +11,7 @@ from typing import Any, Final
 import click
 
 from aclkit.cli.budget_options import budget_options
-from aclkit.cli.context import Context, format_option, retired_engine_option
+from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import question
 from aclkit.cli.options import GateOption, gathered, option, together
 from aclkit.cli.output import tell, tell_all
@@ -55,7 +55,6 @@ effect_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     ),
     budget_options,
     partial(gathered, "gate", Gate),
-    retired_engine_option,
     click.pass_obj,
 )
 """What every command takes that shows an effect."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterable
 from importlib import import_module
 from itertools import islice
 from typing import Any, Final, NoReturn
@@ -149,7 +148,6 @@ _SHARED: Final = {
     "--warehouse": 1, "--config": 1, "--cluster": 1, "--max-age": 1,
     "--file-mode": 1, "--file-group": 1,
     "--assume-single-writer": 0, "--verbose": 0, "-v": 0,
-    "--class-archive": 0, "--no-class-archive": 0,
 }  # fmt: skip
 """Shared options and how many values each takes."""
 
@@ -236,13 +234,6 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     help="Permissions of new files; folders get x where files get r.  [default: 0640]",
 )
 @option("--file-group", metavar="GROUP", help="Group of new warehouses and reports.")
-@option(
-    "--class-archive/--no-class-archive",
-    default=None,
-    hidden=True,
-    expose_value=False,
-    callback=lambda _, param, value: _tell_retired([param.opts[0]] if value is not None else []),
-)
 @flag(
     "--assume-single-writer",
     "Allow object stores without conditional writes. Make sure only one run writes at a time.",
@@ -275,7 +266,6 @@ def cli(
     for name, value in os.environ.items():
         if name.startswith("ACLKIT_") and not _is_utf8(value):
             raise UsageError(f"{name} is not UTF-8.{_locale_hint()}")
-    _tell_retired(name for name in _RETIRED_VARIABLES if name in os.environ)
     context = ctx.ensure_object(Context)
     if context.warehouse is not None and not context.warehouse.strip():
         raise UsageError("--warehouse is empty. Pass a folder or a URI.")
@@ -287,16 +277,6 @@ def cli(
     _tell_progress(is_shared=context.verbose)
     if context.verbose:
         ctx.call_on_close(_tell_requests)
-
-
-_RETIRED_VARIABLES: Final = ("ACLKIT_FAST_JVM",)
-"""Names that no option bears any more."""
-
-
-def _tell_retired(names: Iterable[str]) -> None:
-    """Name what an older aclkit understood: no night ends for it."""
-    for name in names:
-        tell(f"note: {name} is ignored. It was removed, because most runs start no JVM any more.")
 
 
 def _tell_requests() -> None:

@@ -29,12 +29,11 @@ MOST_DAYS: Final = 36_500
 @option(
     "--keep-days",
     type=FiniteRange(min=0, max=MOST_DAYS),
+    default=KEEP_DAYS,
     show_default=f"{KEEP_DAYS:g}",
     metavar="DAYS",
     help="Keep runs that were published in the last DAYS days.",
 )
-# What it was called first, in schedules that run.
-@option("--retain-days", type=FiniteRange(min=0, max=MOST_DAYS), hidden=True)
 @option(
     "--keep-runs",
     type=click.IntRange(min=1),
@@ -53,8 +52,7 @@ MOST_DAYS: Final = 36_500
 @click.pass_obj
 def maintain_(
     context: Context,
-    keep_days: float | None,
-    retain_days: float | None,
+    keep_days: float,
     keep_runs: int,
     reviews: str | None,
     lock_timeout: float,
@@ -92,8 +90,7 @@ def maintain_(
             raise UsageError(
                 f"Nothing is published in {warehouse}, so there is nothing to maintain."
             )
-        days = next((days for days in (keep_days, retain_days) if days is not None), KEEP_DAYS)
-        policy = Policy(keep_days=days, keep_runs=keep_runs)
+        policy = Policy(keep_days=keep_days, keep_runs=keep_runs)
         done = maintain(run, policy, dry_run=dry_run, pinned=pinned)
         notes = tuple(run.notes)
     columns = [field.name for field in fields(Maintained)]

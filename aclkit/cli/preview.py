@@ -7,7 +7,7 @@ from itertools import count
 import click
 
 from aclkit.cli.acl_options import acl_options
-from aclkit.cli.context import Context, format_option, retired_engine_option, tell_state
+from aclkit.cli.context import Context, format_option, tell_state
 from aclkit.cli.effect import Gate, effect_options, tell_first_glob, write_effect
 from aclkit.cli.help import Questions
 from aclkit.cli.options import option
@@ -94,7 +94,6 @@ def remove_acl(context: Context, options: AclOptions, gate: Gate) -> None:
 @preview.command("add-topic")
 @click.argument("names", nargs=-1, required=True, metavar="NAME…")
 @format_option
-@retired_engine_option
 @click.pass_obj
 def add_topic(context: Context, names: tuple[str, ...]) -> None:
     """Show who will have access to new topics.

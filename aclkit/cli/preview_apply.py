@@ -17,7 +17,7 @@ from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.changed import changed_findings
 from aclkit.audit.findings.read import AUDITED, audit_published, read_findings
 from aclkit.cli.budget_options import budget_options
-from aclkit.cli.context import Context, formats, retired_engine_option, tell_state
+from aclkit.cli.context import Context, formats, tell_state
 from aclkit.cli.desired_options import DesiredOptions, desired_options
 from aclkit.cli.effect import tell_first_glob
 from aclkit.cli.gate_options import (
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
 @settings_options
 @budget_options
 @formats(*FORMATS, SARIF, text="Output format.")
-@retired_engine_option
 @click.pass_obj
 def apply(
     context: Context,

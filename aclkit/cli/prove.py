@@ -12,7 +12,7 @@ from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
 from aclkit.cli.budget_options import budget_options
-from aclkit.cli.context import Context, formats, retired_engine_option
+from aclkit.cli.context import Context, formats
 from aclkit.cli.desired_options import DesiredOptions, desired_options
 from aclkit.cli.gate_options import end_with, gate_options, limits_of, write_summary
 from aclkit.cli.help import Group
@@ -38,7 +38,7 @@ _format_option = formats(
     text="How it is printed: for people, for programs, for a merge request, for code scanners.",
 )
 _shared_options: _Decorator = together(
-    settings_options, desired_options, budget_options, _format_option, retired_engine_option
+    settings_options, desired_options, budget_options, _format_option
 )
 _comparison_options: _Decorator = together(
     click.argument("a", metavar="A"),

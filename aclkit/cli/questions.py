@@ -15,7 +15,7 @@ from aclkit.cli.completion import (
     complete_resource,
     complete_subject,
 )
-from aclkit.cli.context import Context, format_option, kept, retired_engine_option, tell_state
+from aclkit.cli.context import Context, format_option, kept, tell_state
 from aclkit.cli.help import question
 from aclkit.cli.options import option, together
 from aclkit.cli.output import tell
@@ -38,7 +38,6 @@ from aclkit.questions.query.names import Unknown, is_resource, not_known, unknow
 
 question_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     kept("--known-only", "Exit with code 2 if a name does not exist.", is_flag=True),
-    retired_engine_option,
     format_option,
     click.pass_obj,
 )

@@ -14,7 +14,7 @@ from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.read import AUDITED, audit_published
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
-from aclkit.cli.context import Context, formats, retired_engine_option, tell_state
+from aclkit.cli.context import Context, formats, tell_state
 from aclkit.cli.desired_options import DesiredOptions, desired_options
 from aclkit.cli.help import question
 from aclkit.cli.options import flag
@@ -53,7 +53,6 @@ _NOT_PROVEN: Final = 1
 )
 @budget_options
 @formats(*FORMATS, KAFKA_ACLS, text="Output format; kafka-acls is a script.")
-@retired_engine_option
 @click.pass_obj
 def tidy(
     context: Context,

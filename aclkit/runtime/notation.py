@@ -12,7 +12,7 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
 from aclkit.errors import UsageError
@@ -139,6 +139,24 @@ def refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not a JSON number")
 
 
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of pairs; a hook of ``json.loads``.
+
+    Raises:
+        ValueError: a key occurs twice.
+    """
+    if (key := key_twice(pairs)) is not None:
+        raise ValueError(f"the key {key[:_LONGEST_SHOWN]!r} occurs twice in one object")
+    return dict(pairs)
+
+
+def key_twice(pairs: Sequence[tuple[str, object]]) -> str | None:
+    """Return the first key that occurs twice; None where each is unique."""
+    if len(dict(pairs)) == len(pairs):
+        return None
+    return next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+
+
 def _depth(tokens: re.Pattern[str], text: str) -> tuple[int, int]:
     """Return how deep a text nests, and the most parts that a key has; linear in its length."""
     nested = parts = most_nested = most_parts = 0
@@ -159,7 +177,7 @@ def _load_json(text: str) -> Any:  # noqa: ANN401 -- JSON holds anything
     _refuse_too_much(text)
     value = json.loads(
         text,
-        object_pairs_hook=_unique,
+        object_pairs_hook=unique,
         parse_constant=refuse_constant,
         parse_float=_finite,
         parse_int=_whole,
@@ -198,14 +216,6 @@ def _refuse_large_numbers(content: dict[str, Any], source: str) -> None:
 
 def _not_a_long(source: str) -> UsageError:
     return UsageError(f"{source}: not valid TOML: a number does not fit into 64 bits")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
-        raise ValueError(f"the key {twice!r} occurs twice in one object")
-    return result
 
 
 def _finite(text: str) -> float:

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import aclkit
 from aclkit.errors import SurroundingsError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, BrokerConfig
 from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.warehouse.formats import FORMAT
+from aclkit.warehouse.formats import FORMAT, OLDEST, OLDEST_COMMIT, OLDEST_RELEASE
 from aclkit.warehouse.schemas import TABLES
 
 JOB_RUN: Final = "job_run"
@@ -244,12 +243,26 @@ def published_runs(warehouse: str, rows: Iterable[Mapping[str, Any]]) -> tuple[P
     runs = tuple(map(_run_of, rows))
     newest = max(runs, key=lambda run: run.format_number, default=None)
     if newest is not None and newest.format_number > FORMAT:
-        raise SurroundingsError(
-            f"The tables in {warehouse} have format {newest.format_number}, written by aclkit "
-            f"{newest.aclkit_version}. This aclkit {aclkit.__version__} reads formats up to "
-            f"{FORMAT}. Install a newer aclkit. Nothing was changed."
-        )
+        raise _unknown_format(warehouse, newest, "Install a newer aclkit")
+    # The rows of runs before a step keep their own number: the last one tells what tables are.
+    if runs and runs[-1].format_number < OLDEST:
+        raise _unknown_format(warehouse, runs[-1], _WAY_TO_OLDEST)
     return runs
+
+
+_WAY_TO_OLDEST: Final = (
+    f"Run aclkit {OLDEST_RELEASE} (commit {OLDEST_COMMIT}) on it once: all is kept. Or start a new "
+    "warehouse from the sources: it lacks the history that they no longer hold, earlier runs with "
+    "their changes, since when findings exist, and what usage has read"
+)
+
+
+def _unknown_format(warehouse: str, run: PublishedRun, way_out: str) -> SurroundingsError:
+    return SurroundingsError(
+        f"The tables in {warehouse} have format {run.format_number}, written by aclkit "
+        f"{run.aclkit_version}. This aclkit reads formats {OLDEST} to {FORMAT}. {way_out}. "
+        "Nothing was changed."
+    )
 
 
 def _run_of(row: Mapping[str, Any]) -> PublishedRun:

@@ -25,7 +25,7 @@ PRUNED: Final = ("access_change", "finding")
 """Tables whose rows are about a run, and go with it; ``job_run`` is written by ``publish``."""
 
 COMPACTED: Final = (
-    "acl_log", "log_range", "acl_reject", "acl_history", "access_day", "access_log", "setting",
+    "acl_log", "log_range", "acl_reject", "acl_history", "access_day", "setting",
     *PRUNED, JOB_RUN,
 )  # fmt: skip
 """Tables that grow by a small file per run. The others are written as a whole."""

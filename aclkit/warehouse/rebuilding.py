@@ -52,7 +52,6 @@ _HISTORY: Final[Mapping[str, str]] = {
     "finding": "the findings of earlier runs, and since when each finding exists",
     "access_day": "the requests that usage has read",
     "log_file": "which authorizer logs usage has read, with all that it read of them",
-    "access_log": "the requests that an older usage has read",
     "acl_usage": "which ACLs usage has seen in use",
     "acl_change_by": "who changed ACLs, as the controllers' logs showed it",
     "setting": "since when the broker settings are in force",

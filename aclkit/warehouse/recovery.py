@@ -19,11 +19,10 @@ from deltalake.exceptions import DeltaError
 from aclkit.errors import DamagedError, first_line
 from aclkit.warehouse.commits import make_table
 from aclkit.warehouse.damage import WAY_OUT
-from aclkit.warehouse.formats import FORMAT, STEPS, Step
+from aclkit.warehouse.formats import FORMAT, OLDEST, STEPS, Step
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.shifted_times import put_times_right
 from aclkit.warehouse.storage import LOG, commit, newest_version
 from aclkit.warehouse.store import Store
 
@@ -125,32 +124,28 @@ def _lost(place: Location, name: str, version: int, reason: str) -> DamagedError
 _IN_ORDER: Final = (*sorted(set(TABLES) - {JOB_RUN}), JOB_RUN)
 
 
-def migrate(store: Store) -> tuple[list[str], list[str]] | None:
+def migrate(store: Store) -> list[str] | None:
     """Take the steps that the newest run of a warehouse lacks; none for a new warehouse.
 
     Returns:
-        The notes of the steps that were taken, and notes on times found on the way; None if no
-        step was missing. After steps, tables may have other versions
-        than the published ones.
+        The notes of the steps that were taken; None if no step was missing. After steps, tables
+        may have other versions than the published ones.
     """
     if not store.runs or store.runs[-1].format_number == FORMAT:
         return None
     there = [name for name in _IN_ORDER if store.newest_version(name) is not None]
-    taken, times = [], []
-    for step in STEPS[store.runs[-1].format_number :]:
+    taken = []
+    for step in STEPS[store.runs[-1].format_number - OLDEST :]:
         changed = [table for table in there if _take(store, step, table)]
         if changed:
             taken.append(step.says)
             log.info("Upgraded this warehouse of an older aclkit: %s", step.says)
-        if step.puts_times_right:
-            times += put_times_right(store)
-    return taken, times
+    return taken
 
 
 def _take(store: Store, step: Step, table: str) -> bool:
     """Take a step for one table; return whether there was anything to do."""
-    has_changed = step.is_keeping and store.require_properties(table)
-    has_changed |= step.describes and store.describe(table)
+    has_changed = step.describes and store.describe(table)
     known = store.columns(table) if table in step.columns else ()
     if lacking := [name for name in step.columns.get(table, ()) if name not in known]:
         store.add_columns(table, lacking)

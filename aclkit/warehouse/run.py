@@ -9,7 +9,6 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import aclkit
@@ -18,7 +17,7 @@ from aclkit.model.findings import Finding, sort_findings
 from aclkit.runtime.fail_points import fail_point
 from aclkit.warehouse.codecs import finding_of, finding_row, finding_sql
 from aclkit.warehouse.damage import telling_damage
-from aclkit.warehouse.formats import FORMAT, STEPS
+from aclkit.warehouse.formats import FORMAT
 from aclkit.warehouse.job_run import JOB_RUN, MAINTAIN, MATERIALIZING, PublishedRun, RunSettings
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.lock import warehouse_lock
@@ -174,11 +173,8 @@ def begin_run(
         take_back_unpublished(run.store)
         migrated = migrate(run.store)
         if migrated is not None and run.store.moved:
-            _publish_migrated(_new_run(run.store, MAINTAIN), chain(*migrated))
+            _publish_migrated(_new_run(run.store, MAINTAIN), migrated)
             run = _new_run(open_store(), job)
-        elif migrated is not None:
-            run.notes += migrated[1]
-        run.notes += _said_of_times(run.store.runs)
         yield run
 
 
@@ -201,9 +197,7 @@ def _begin_rebuild(
     run = _new_run(store, job)
     run.rebuilt = rebuilt
     take_back_unpublished(store)
-    migrated = migrate(store)
-    if migrated is not None:
-        run.notes += chain(*migrated)
+    run.notes += migrate(store) or ()
     return run
 
 
@@ -229,17 +223,6 @@ def _publish_migrated(run: Run, steps: Iterable[str]) -> None:
     run.settings = RunSettings(rewritten=run.store.moved)
     run.notes.extend(steps)
     publish(run)
-
-
-def _said_of_times(runs: Sequence[PublishedRun]) -> list[str]:
-    """Return the notes on times, where the newest run is the one that took the steps.
-
-    No reader has seen its row yet, so the next run reports them.
-    """
-    if not runs or runs[-1].job != MAINTAIN or runs[-1].settings.keep_days is not None:
-        return []
-    steps = {step.says for step in STEPS}
-    return [note for note in runs[-1].notes if note not in steps]
 
 
 def publish(run: Run, kept: Sequence[PublishedRun] | None = None) -> None:

@@ -277,26 +277,6 @@ aclkit read the file
   allowed_to ARRAY<BIGINT> their ends
   beat_from ARRAY<BIGINT> the same of heartbeats, which the active controller gets
   beat_to ARRAY<BIGINT> their ends
-access_log: line of Kafka's authorizer log as an older aclkit kept it; access_day has all of them
-  line_id STRING hash of the line: the same one in every file it stands in
-  source STRING file where it was read first
-  position BIGINT 1-based line in that file, gzip undone
-  log_time TIMESTAMP when the broker wrote it; null where the line has no time
-  principal STRING type:name
-  host STRING address as the broker writes it
-  operation STRING Kafka's AclOperation
-{_RESOURCE}
-  request_name STRING Kafka's name of the API
-  resource_ref_count INT how often the request names the resource
-  decision STRING what the broker did: ALLOWED or DENIED
-  rule STRING SuperUser, MatchingAcl, DefaultAllow, DefaultDeny; or null
-  deciding_acl_id STRING the ACL that the line names, where it is known
-  verdict STRING agree, mismatch, undetermined or unreadable
-  expected_decision STRING what the ACLs at that time decide, under kafka
-  expected_rule STRING by which rule
-  expected_acl_id STRING the ACL that decides
-  reason STRING why it does not agree
-  raw STRING what cannot be read, credentials masked
 acl_usage: grant (ALLOW in force) and what the authorizer log shows of its use
 {_never_null(_ACL)}
   usage STRING! used, matched, unused, unknown or too-new
@@ -344,7 +324,7 @@ job_run: finished run; the newest one has the table versions that readers open
   notes ARRAY<STRING> what a reader of the result must know
   table_versions MAP<STRING,BIGINT> Delta version of every table
   aclkit_version STRING version of aclkit
-  format_number INT format of the tables; null = older than the numbers
+  format_number INT format of the tables; null = of before aclkit 0.3.0
 """
 """Each table as ``_table_of`` reads it; what stands in braces are columns of several tables."""
 

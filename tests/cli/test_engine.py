@@ -1,4 +1,4 @@
-"""The option --engine of older versions, and others that were retired."""
+"""DuckDB answers: ``sql`` names its old option ``--engine``, and Spark is not loaded."""
 
 from __future__ import annotations
 
@@ -10,13 +10,25 @@ import pytest
 from tests.cli.running import run
 
 
-@pytest.mark.parametrize("words", [("who-can", "READ", "topic:payments"), ("sql", "SELECT 1")])
-def test_an_engine_is_ignored_and_named(root, words):
-    question = ("--warehouse", root, *words)
+def test_the_engine_of_sql_is_ignored_and_named(root):
+    question = ("--warehouse", root, "sql", "SELECT 1")
     plain, asked = run(*question), run(*question, "--engine", "spark")
     assert asked.stdout == plain.stdout
     assert "note: --engine is ignored." in asked.stderr
     assert "note: --engine" not in plain.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("who-can", "READ", "topic:t", "--engine", "duckdb"),
+        ("maintain", "--retain-days", "7"),
+        ("--no-class-archive", "audit"),
+    ],
+)
+def test_an_option_that_0_3_0_had_for_older_schedules_only_is_unknown(root, words):
+    asked = run("--warehouse", root, *words, code=2)
+    assert "No such option" in asked.stderr
 
 
 def test_duckdb_answers_without_loading_spark_or_pandas(root):
@@ -28,21 +40,3 @@ def test_duckdb_answers_without_loading_spark_or_pandas(root):
         "for name in sys.modules))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
-
-
-RETIRED = {
-    "an option": (["--no-class-archive"], {}, ""),
-    "a variable of an option": ([], {"ACLKIT_CLASS_ARCHIVE": "0"}, ""),
-    "a variable": ([], {"ACLKIT_FAST_JVM": "1"}, ""),
-    "a key": ([], {}, "class_archive = true\n"),
-}
-
-
-@pytest.mark.parametrize("how", RETIRED)
-def test_what_was_retired_is_named_and_ends_no_command(root, tmp_path, monkeypatch, how):
-    words, variables, text = RETIRED[how]
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    (tmp_path / "a.toml").write_text(text, encoding="utf-8")
-    result = run("--config", tmp_path / "a.toml", "--warehouse", root, *words, "sql", "SELECT 1")
-    assert "is ignored. It was removed" in result.stderr

@@ -30,7 +30,7 @@ CONFIG = {
         "alert-retries": 2,
     },
     "who-can": {"host": ["10.0.0.1"], "format": "json", "at-offset": 3},
-    "maintain": {"retain-days": 3.5, "keep-runs": 4},
+    "maintain": {"keep-days": 3.5, "keep-runs": 4},
     "audit": {"fail-on": "low"},
 }
 ASSERTIONS = {

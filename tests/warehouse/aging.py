@@ -14,7 +14,7 @@ import pytest
 
 from aclkit.runtime import fail_points
 from aclkit.warehouse import commits, run
-from aclkit.warehouse.formats import STEPS
+from aclkit.warehouse.formats import OLDEST, STEPS
 from aclkit.warehouse.schemas import TABLES
 
 SECONDS_OF_A_DAY = 86_400
@@ -56,8 +56,8 @@ def _age_action(action: dict[str, dict[str, object]], milliseconds: int) -> None
                 said[name] = time - milliseconds
 
 
-def be_older_aclkit(patch: pytest.MonkeyPatch, lacking: Collection[str] = ("job_run",)) -> None:
-    """Write tables as aclkit did before they had a format: see ``aclkit.warehouse.formats``.
+def be_older_aclkit(patch: pytest.MonkeyPatch, lacking: Collection[str] = ()) -> None:
+    """Write tables as aclkit 0.3.0 did: see ``aclkit.warehouse.formats``.
 
     Args:
         patch: undoes it.
@@ -69,11 +69,10 @@ def be_older_aclkit(patch: pytest.MonkeyPatch, lacking: Collection[str] = ("job_
             columns = step.columns[table]
             stays = tuple(c for c in TABLES[table].columns if c[0] not in columns)
             patch.setitem(TABLES, table, replace(TABLES[table], columns=stays))
+    patch.setattr(run, "FORMAT", OLDEST)
     patch.setattr(run, "migrate", lambda _: None)
     patch.setattr(commits, "description_of", lambda _: None)
     patch.setattr(commits, "columns_of_new", lambda _, columns: columns)
-    patch.setattr(commits, "PROPERTIES", OLD_PROPERTIES)
-    patch.setattr(commits, "KEEPING", {})
 
 
 class Killed(BaseException):
@@ -89,6 +88,3 @@ def kill_at(patch: pytest.MonkeyPatch, point: str) -> None:
 
 def _die() -> NoReturn:
     raise Killed
-
-
-OLD_PROPERTIES = {"delta.enableDeletionVectors": "false", "delta.columnMapping.mode": "none"}

@@ -42,7 +42,7 @@ def maintained(_session: SparkSession, tmp_path_factory: pytest.TempPathFactory)
     nights.rows = {name: sorted(map(str, nights.sql(query))) for name, query in ROWS.items()}
     nights.runs = open_warehouse(str(nights.folder / "warehouse")).runs
     (nights.folder / "warehouse" / FOLDER).mkdir()
-    options = ("--retain-days", "0", "--keep-runs", "2", "--format", "json")
+    options = ("--keep-days", "0", "--keep-runs", "2", "--format", "json")
     nights.tried = nights.call("maintain", *options, "--dry-run")
     nights.after_dry_run = open_warehouse(str(nights.folder / "warehouse")).runs
     nights.done = nights.call("maintain", *options)

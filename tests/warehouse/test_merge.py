@@ -37,13 +37,13 @@ ADDED = [("c", 3, None, 31), ("c", 5, "n", 5)]
 
 @pytest.mark.parametrize(("inserts", "expected"), [(False, CHANGED), (True, [*CHANGED, *ADDED])])
 def test_a_frame_becomes_what_delta_makes_of_the_table(spark, tmp_path, inserts, expected):
-    path = f"{tmp_path}/access_log"
+    path = f"{tmp_path}/access_day"
     local_frame(spark, OLD, COLUMNS).write.format("delta").save(path)
     expected = local_frame(spark, expected, COLUMNS)
 
     merged = merge(spark, inserts=inserts).merged(local_frame(spark, OLD, COLUMNS))
     assert_df_equality(merged, expected, ignore_row_order=True, ignore_nullable=True)
 
-    Store(spark, str(tmp_path)).merge("access_log", merge(spark, inserts=inserts), "c")
+    Store(spark, str(tmp_path)).merge("access_day", merge(spark, inserts=inserts), "c")
     by_delta = spark.read.format("delta").load(path)
     assert_df_equality(by_delta, expected, ignore_row_order=True, ignore_nullable=True)

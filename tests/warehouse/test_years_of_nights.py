@@ -20,7 +20,7 @@ from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.retention import Policy
 from aclkit.warehouse.run import begin_run, continue_from_newest, publish
 from aclkit.warehouse.table_files import read_files
-from tests.warehouse.aging import Killed, age, be_older_aclkit, kill_at
+from tests.warehouse.aging import Killed, age, kill_at
 
 ONE = Policy(keep_days=0, keep_runs=1)
 
@@ -84,9 +84,7 @@ def since(where, cluster="c"):
 def test_rows_of_runs_go_with_them_and_what_is_needed_stays(spark, tmp_path):
     path = tmp_path / "warehouse"
     where = str(path)
-    with pytest.MonkeyPatch.context() as patch:
-        be_older_aclkit(patch)
-        first = do(spark, where, subjects=["old", "gone"])
+    first = do(spark, where, subjects=["old", "gone"])
     do(spark, where, "usage", subjects=["unused"])
     do(spark, where, cluster="d", subjects=["old"])
     for _ in range(3):
@@ -161,12 +159,9 @@ class AnHourLater(datetime):
         return datetime.now(tz) + timedelta(hours=1)
 
 
-def test_the_old_name_of_an_option_still_counts(spark, tmp_path):
+def test_the_days_that_maintain_keeps_are_noted(spark, tmp_path):
     do(spark, tmp_path)
-    for given, days in ((["--retain-days", "7"], 7.0), (["--keep-days", "8"], 8.0), ([], 30.0)):
+    for given, days in ((["--keep-days", "8"], 8.0), ([], 30.0)):
         result = CliRunner().invoke(cli, ["--warehouse", str(tmp_path), "maintain", *given])
         assert result.exit_code == 0, result.output
         assert open_warehouse(str(tmp_path)).run.settings.keep_days == days
-    both = ["--retain-days", "7", "--keep-days", "9"]
-    assert CliRunner().invoke(cli, ["--warehouse", str(tmp_path), "maintain", *both]).exit_code == 0
-    assert open_warehouse(str(tmp_path)).run.settings.keep_days == 9.0

@@ -61,13 +61,6 @@ _IN_UTF_8: Final = (
 )
 """A JVM reads its arguments by the locale, and replaces what that has no letter for in silence."""
 
-FUNCTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "add": _ADD,
-    "remove": _REMOVE,
-    "is_utf8": _IN_UTF_8,
-}
-"""What scripts define before their first command, by name: a reader must know what they do."""
-
 _RUN: Final = (
     "run=kafka-run-class",
     'command -v "$run" >/dev/null || run=$run.sh',
@@ -79,6 +72,29 @@ _RUN: Final = (
 )
 _ASCII: Final = "!\"#$&'()*,-./:;<=>?@[\\]^_`{|}~"
 """What stands for itself in a line: not the percent sign, the plus, or the space between fields."""
+
+
+class Frame(NamedTuple):
+    """What stands in a script before its first ACL, and what a reader must know of it.
+
+    Attributes:
+        lines: the lines, word for word; comments before them are left out.
+        commands: what may follow them, up to the last line.
+        end: the last line; comments may follow.
+    """
+
+    lines: Sequence[str]
+    commands: frozenset[str]
+    end: str
+
+
+def frames() -> Iterator[Frame]:
+    """Yield the frames of scripts, longer ones first: of changes, of exports, of one JVM."""
+    for locale in (_IN_UTF_8, ()):
+        head = (*_START, *locale, *_FIND, *_ADD)
+        yield Frame((*head, *_REMOVE), frozenset(("add", "remove", ":")), ")")
+        yield Frame(head, frozenset(("add",)), ")")
+    yield Frame((*_START, *_RUN, *_program()), frozenset(), "ACLS\n)")
 
 
 def render_script(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
@@ -215,7 +231,7 @@ def render_bulk(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
     said = [binding for binding, acl in sorted(by_binding.items()) if _is_taken(acl)]
     unsaid = [acl for _, acl in sorted(by_binding.items()) if not _is_taken(acl)]
     lines = [*_ABOUT, "# It needs Kafka's kafka-run-class and a JDK, 11 or newer.", *_START, *_RUN]
-    lines += [*_program(), "JAVA", '"$run" "$@" <<\'ACLS\'']
+    lines += _program()
     lines += [" ".join(quote(field, safe=_ASCII) for field in binding) for binding in said]
     return [*lines, "ACLS", ")", *(comment("Kafka", acl) for acl in unsaid)], unsaid
 
@@ -243,4 +259,5 @@ def _program() -> tuple[str, ...]:
     # Here: readers of scripts start without it.
     from importlib.resources import files
 
-    return tuple((files("aclkit.kafka.acls") / "AddAcls.java").read_text("utf-8").splitlines())
+    source = (files("aclkit.kafka.acls") / "AddAcls.java").read_text("utf-8")
+    return (*source.splitlines(), "JAVA", '"$run" "$@" <<\'ACLS\'')

@@ -37,7 +37,8 @@ from aclkit.kafka.desired.csv_header import (
 )
 from aclkit.kafka.desired.fields import Raw, desired_acl
 from aclkit.kafka.desired.formats import Format
-from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Problem
+from aclkit.kafka.desired.model import DesiredAcl, Document, Part
+from aclkit.kafka.desired.reading import Reading
 from aclkit.model.acl import BINDING
 from aclkit.model.phrases import few, number_of
 from aclkit.model.principal import java_trim
@@ -63,7 +64,7 @@ def holds_csv(document: Document) -> bool:
 
 def read_csv(document: Document) -> Part:
     """Read a CSV; each row that is no ACL is a problem with its line."""
-    reading = _Reading(document)
+    reading = _Rows(document)
     records = _records(document, _separator(document), reading)
     columns = None
     for number, cells in records:
@@ -74,18 +75,12 @@ def read_csv(document: Document) -> Part:
             if columns.is_header:
                 continue
         _read_row(reading, columns, number, cells)
-    return Part(
-        document=document.name,
-        form=CSV.name,
-        reach="asked",
-        acls=reading.acls,
-        problems=reading.problems,
-        notes=_notes(reading, columns),
-    )
+    reading.notes += _notes(reading, columns)
+    return reading.part(CSV.name, "asked")
 
 
 @dataclass(slots=True)
-class _Reading:
+class _Rows(Reading):
     """What was read so far.
 
     Attributes:
@@ -94,16 +89,9 @@ class _Reading:
         quoted: rows with a field in quotes.
     """
 
-    document: Document
-    acls: list[DesiredAcl] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
     texts: dict[str, str] = field(default_factory=dict)
     comments: int = 0
     quoted: int = 0
-
-    def refuse(self, line: int, text: str) -> None:
-        """Add a problem."""
-        self.problems.append(Problem(self.document.place(line), text))
 
 
 def _first_lines(document: Document) -> Iterator[str]:
@@ -128,9 +116,7 @@ def _separator(document: Document) -> str:
     return max(_SEPARATORS, key=worth)
 
 
-def _records(
-    document: Document, separator: str, reading: _Reading
-) -> Iterator[tuple[int, list[str]]]:
+def _records(document: Document, separator: str, reading: _Rows) -> Iterator[tuple[int, list[str]]]:
     """Yield the line on which a record begins, and its fields; a line end may stand in quotes."""
     # Here: a cold start of other commands needs no csv.
     import csv
@@ -155,7 +141,7 @@ def _records(
 class _Lines:
     """The lines of a text, without blank ones and comments between records."""
 
-    def __init__(self, document: Document, reading: _Reading) -> None:
+    def __init__(self, document: Document, reading: _Rows) -> None:
         """Begin at the first line."""
         self._lines = document.lines()
         self._reading = reading
@@ -202,7 +188,7 @@ def _fault(error: str) -> str:
     )
 
 
-def _read_row(reading: _Reading, columns: Columns, line: int, cells: Sequence[str]) -> None:
+def _read_row(reading: _Rows, columns: Columns, line: int, cells: Sequence[str]) -> None:
     if fault := _fault_of_row(columns, cells):
         reading.refuse(line, fault)
         return
@@ -219,10 +205,8 @@ def _read_row(reading: _Reading, columns: Columns, line: int, cells: Sequence[st
             reading.acls.append(replace(found, until=parse_until(until)))
         except ValueError as error:
             reading.refuse(line, f"until: {error}, found '{until[:LONGEST_QUOTE]}'")
-    elif isinstance(found, DesiredAcl):
-        reading.acls.append(found)
     else:
-        reading.problems += found
+        reading.take(found)
 
 
 def _fault_of_row(columns: Columns, cells: Sequence[str]) -> str | None:
@@ -239,7 +223,7 @@ def _fault_of_row(columns: Columns, cells: Sequence[str]) -> str | None:
     return None
 
 
-def _notes(reading: _Reading, columns: Columns | None) -> list[str]:
+def _notes(reading: _Rows, columns: Columns | None) -> list[str]:
     name, notes = reading.document.name, list[str]()
     if columns is None:
         return notes

@@ -27,12 +27,13 @@ from aclkit.kafka.desired.model import (
     NotJsonError,
     Part,
     Place,
-    Problem,
     ResourceChange,
     json_values,
 )
+from aclkit.kafka.desired.reading import Reading
 from aclkit.kafka.desired.yaml_fields import KAFKAS_OWN, Fields, at, quoted
-from aclkit.kafka.desired.yaml_text import TEMPLATE, Mapping, Node, Scalar, read_yaml
+from aclkit.runtime.notation import key_twice
+from aclkit.runtime.yaml_nodes import TEMPLATE, Mapping, Node, Scalar
 
 PLAN: Final = "kafka-gitops-plan"
 STATE: Final = "kafka-gitops"
@@ -104,28 +105,16 @@ def read_plan(document: Document) -> Part:
     for value in reading.values():
         reading.read(value)
     after = (change.creates or change.keeps for change in reading.changes)
-    return Part(
-        document=document.name,
-        form=PLAN,
-        reach="change",
-        acls=[acl for acl in after if acl is not None],
-        changes=reading.changes,
-        problems=list(dict.fromkeys(reading.problems)),
-    )
+    reading.acls += filter(None, after)
+    return reading.part(PLAN, "change")
 
 
 @dataclass(slots=True)
-class _Plan:
+class _Plan(Reading):
     """What was read of a plan up to here."""
 
-    document: Document
-    changes: list[ResourceChange] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
     names: Counter[str] = field(default_factory=Counter)
     addresses: set[str] = field(default_factory=set)
-
-    def refuse(self, text: str, address: str = "", line: int = 0) -> None:
-        self.problems.append(Problem(self.document.place(line, address), text))
 
     def values(self) -> list[object]:
         """Return the JSON values of the file; a key twice is refused."""
@@ -136,38 +125,36 @@ class _Plan:
                 found.append(value)
         except NotJsonError as error:
             text = "Not valid JSON. Write the plan anew: kafka-gitops plan -o FILE"
-            self.refuse(text, line=error.line)
+            self.refuse(error.line, text)
         return found
 
     def unique(self, pairs: list[tuple[str, object]]) -> dict[str, object]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            twice = next(key for key, number in Counter(k for k, _ in pairs).items() if number > 1)
-            self.refuse(f"The key {quoted(twice)} occurs twice in one object. Remove one of them")
-        return made
+        if (key := key_twice(pairs)) is not None:
+            self.refuse(0, f"The key {quoted(key)} occurs twice in one object. Remove one of them")
+        return dict(pairs)
 
     def read(self, value: object) -> None:
         plans = value.get("aclPlans") if isinstance(value, dict) else None
         if not isinstance(plans, list):
-            self.refuse("aclPlans is no list. Write the plan anew: kafka-gitops plan -o FILE")
+            self.refuse(0, "aclPlans is no list. Write the plan anew: kafka-gitops plan -o FILE")
             return
         for plan in plans:
             if isinstance(plan, dict):
                 self.read_acl_plan(plan)
             else:
-                self.refuse("An entry of aclPlans is no object. Write the plan anew")
+                self.refuse(0, "An entry of aclPlans is no object. Write the plan anew")
 
     def read_acl_plan(self, plan: AnyMapping[str, object]) -> None:
         """Read what becomes of one ACL."""
         name, action, details = plan.get("name"), plan.get("action"), plan.get("aclDetails")
         address = self.address(name if isinstance(name, str) and name else "ACL without name")
         if not isinstance(details, dict):
-            self.refuse("aclDetails is no object. Write the plan anew", address)
+            self.refuse(0, "aclDetails is no object. Write the plan anew", address)
             return
         acl = self.acl(details, address)
         if not isinstance(action, str) or action not in _ACTIONS:
             shown = quoted(action) if isinstance(action, str) else "no text"
-            self.refuse(f"action {shown} is unknown. Known: {', '.join(_ACTIONS)}", address)
+            self.refuse(0, f"action {shown} is unknown. Known: {', '.join(_ACTIONS)}", address)
         elif acl is not None:
             self.changes.append(_ACTIONS[action](self.document.place(address=address), acl))
 
@@ -175,7 +162,7 @@ class _Plan:
         values = {name: details.get(key) for name, key in _DETAILS.items()}
         texts = {name: value for name, value in values.items() if isinstance(value, str)}
         for name in values.keys() - texts.keys():
-            self.refuse(f"{_DETAILS[name]} is no text. Write the plan anew", address)
+            self.refuse(0, f"{_DETAILS[name]} is no text. Write the plan anew", address)
         if len(texts) < len(values):
             return None
         made = desired_acl(
@@ -206,10 +193,7 @@ _ACTIONS: Final[dict[str, Callable[[Place, DesiredAcl], ResourceChange]]] = {
 def read_state(document: Document) -> Part:
     """Read the ACLs that a state file names, and those that kafka-gitops derives of it."""
     fields = Fields(document)
-    notes: list[str] = []
-    acls: list[DesiredAcl] = []
-    nodes = [*read_yaml(document, fields.problems, notes)]
-    for number, node in enumerate(nodes):
+    for number, node in enumerate([*fields.nodes()]):
         if number:
             fields.refuse(
                 node.line,
@@ -217,15 +201,8 @@ def read_state(document: Document) -> Part:
             )
         elif not (isinstance(node, Scalar) and node.kind == "null"):
             root = fields.mapping(node, "A state file", node.line)
-            acls += _State(fields, root).acls() if root else ()
-    return Part(
-        document=document.name,
-        form=STATE,
-        reach="asked",
-        acls=acls,
-        problems=list(dict.fromkeys(fields.problems)),
-        notes=notes,
-    )
+            fields.acls += _State(fields, root).acls() if root else ()
+    return fields.part(STATE, "asked")
 
 
 @dataclass(slots=True)

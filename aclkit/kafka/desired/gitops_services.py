@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from aclkit.kafka.desired.yaml_fields import Fields, quoted
-from aclkit.kafka.desired.yaml_text import Mapping, Scalar
 from aclkit.model.phrases import most_like
 from aclkit.model.resource import CLUSTER_NAME
+from aclkit.runtime.yaml_nodes import Mapping, Scalar
 
 Given = tuple[int, str, str, str, str, str]
 """Line, principal, resource type, pattern type, name and operation of an ALLOW from any host."""

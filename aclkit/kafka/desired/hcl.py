@@ -7,14 +7,14 @@ What a file with variables, loops or modules makes is known to Terraform alone; 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from aclkit.kafka.desired.formats import Format
 from aclkit.kafka.desired.hcl_tokens import Token, tokens
-from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Problem
+from aclkit.kafka.desired.model import Document, Part
+from aclkit.kafka.desired.reading import Reading
 from aclkit.kafka.desired.terraform_kinds import KINDS, MONGEY, Kind, Side, read_acl, unread_kind
 from aclkit.model.phrases import few, number_of
 
@@ -46,22 +46,16 @@ def holds_hcl(document: Document) -> bool:
 
 def read_hcl(document: Document) -> Part:
     """Read the ACLs of a file; what is not a plain text is a problem with its line."""
-    reading = _Reading(document)
+    reading = _Blocks(document)
     if _is_json(document):
         reading.wrong(1, "This is a configuration in JSON")
     else:
         _read_blocks(reading, _Tokens(document.text))
     left_out = len(_LEFT_OUT.findall(document.text))
-    note = f"{number_of(left_out, 'ACL')} of {document.name} in comments only: not read."
-    return Part(
-        document=document.name,
-        form=NAME,
-        reach="asked",
-        acls=reading.acls,
-        problems=reading.problems,
-        notes=[note] if left_out else [],
-        unread=reading.unread,
-    )
+    if left_out:
+        number = number_of(left_out, "ACL")
+        reading.notes.append(f"{number} of {document.name} in comments only: not read.")
+    return reading.part(NAME, "asked")
 
 
 FORMATS: Final[tuple[Format, ...]] = (
@@ -84,22 +78,18 @@ def _is_json(document: Document) -> bool:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _Blocks(Reading):
     """What is read of one file.
 
     Attributes:
         names: of the ACLs' resources, to refuse a second one.
     """
 
-    document: Document
-    acls: list[DesiredAcl] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    unread: Counter[str] = field(default_factory=Counter)
     names: set[tuple[str, str]] = field(default_factory=set)
 
     def wrong(self, line: int, text: str) -> None:
         """Keep a problem."""
-        self.problems.append(Problem(self.document.place(line), f"{text}. {_HOW}"))
+        self.refuse(line, f"{text}. {_HOW}")
 
 
 class _Tokens:
@@ -146,7 +136,7 @@ def _depth(token: Token) -> int:
     return 1 if token.text in "{[(" else -1 if token.text in "}])" else 0
 
 
-def _read_blocks(reading: _Reading, source: _Tokens) -> None:
+def _read_blocks(reading: _Blocks, source: _Tokens) -> None:
     while (token := source.next()) is not None:
         if token.kind == "line":
             continue
@@ -173,7 +163,7 @@ def _header(source: _Tokens, first: Token) -> list[str] | None:
     return None
 
 
-def _read_block(reading: _Reading, source: _Tokens, header: list[str], line: int) -> bool:
+def _read_block(reading: _Blocks, source: _Tokens, header: list[str], line: int) -> bool:
     """Read or pass over a block; whether it ended."""
     is_resource = header[0] == "resource" and len(header) == _BLOCKS["resource"]
     kind = KINDS.get(header[1]) if is_resource else None
@@ -189,7 +179,7 @@ def _read_block(reading: _Reading, source: _Tokens, header: list[str], line: int
     return source.skip_block()
 
 
-def _read_resource(reading: _Reading, source: _Tokens, kind: Kind, name: str, line: int) -> bool:
+def _read_resource(reading: _Blocks, source: _Tokens, kind: Kind, name: str, line: int) -> bool:
     """Read the resource of an ACL; whether its block ended."""
     values: dict[str, str] = {}
     odd: list[Token] = []
@@ -215,7 +205,7 @@ def _read_resource(reading: _Reading, source: _Tokens, kind: Kind, name: str, li
 
 
 def _read_attribute(
-    reading: _Reading, kind: Kind, statement: list[Token], values: dict[str, str]
+    reading: _Blocks, kind: Kind, statement: list[Token], values: dict[str, str]
 ) -> list[Token]:
     """Read an attribute with a plain text; return the first token of any other statement."""
     name = statement[0]
@@ -231,11 +221,7 @@ def _read_attribute(
     return []
 
 
-def _read_values(reading: _Reading, kind: Kind, values: dict[str, str], line: int) -> None:
+def _read_values(reading: _Blocks, kind: Kind, values: dict[str, str], line: int) -> None:
     """Make the ACL of a resource; Mongey's provider takes a name as literal by default."""
     defaults = {"resource_pattern_type_filter": "Literal"} if kind is MONGEY else {}
-    found = read_acl(kind, Side(defaults | values), reading.document.place(line))
-    if isinstance(found, DesiredAcl):
-        reading.acls.append(found)
-    else:
-        reading.problems += found
+    reading.take(read_acl(kind, Side(defaults | values), reading.document.place(line)))

@@ -11,7 +11,6 @@ LiteralKafkaAclBindingBuilder, TopicMatchingAclRulesBuilder and CoreAnnotations.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -22,8 +21,8 @@ from aclkit.kafka.desired.formats import Format
 from aclkit.kafka.desired.kubernetes import has_user_inside, stands_for_acls
 from aclkit.kafka.desired.model import DesiredAcl, Document, Part
 from aclkit.kafka.desired.yaml_fields import KAFKAS_OWN, Fields, at, quoted, text_of
-from aclkit.kafka.desired.yaml_text import Mapping, Node, Scalar, Sequence, read_yaml
 from aclkit.model.phrases import most_like, number_of
+from aclkit.runtime.yaml_nodes import Mapping, Node, Scalar, Sequence
 
 NAME: Final = "jikkou"
 
@@ -72,26 +71,17 @@ def holds(document: Document) -> bool:
 
 def read(document: Document) -> Part:
     """Read the authorizations of a file; other kinds of Jikkou hold no ACLs."""
-    reading = _Reading(Fields(document))
-    notes: list[str] = []
-    for node in read_yaml(document, reading.fields.problems, notes):
+    reading = _Resources(document)
+    for node in reading.nodes():
         reading.read(node)
     made = (acl for each in reading.authorizations for acl in reading.acls_of(each))
-    acls = [*islice(made, MOST_ACLS)]
+    reading.acls += islice(made, MOST_ACLS)
     if next(made, None) is not None:
-        reading.fields.refuse(1, f"Roles give more than {MOST_ACLS:,} ACLs. Split the file")
+        reading.refuse(1, f"Roles give more than {MOST_ACLS:,} ACLs. Split the file")
     if reading.ignored:
         number = number_of(reading.ignored, _AUTHORIZATION)
-        notes.append(f"{document.name}: {number} with {_IGNORE} not read.")
-    return Part(
-        document=document.name,
-        form=NAME,
-        reach="asked",
-        acls=acls,
-        problems=list(dict.fromkeys(reading.fields.problems)),
-        notes=notes,
-        unread=reading.unread,
-    )
+        reading.notes.append(f"{document.name}: {number} with {_IGNORE} not read.")
+    return reading.part(NAME, "asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +94,7 @@ class _Principal:
 
 
 @dataclass(slots=True)
-class _Reading:
+class _Resources(Fields):
     """What was read of a file up to here.
 
     Attributes:
@@ -112,29 +102,27 @@ class _Reading:
         ignored: authorizations that Jikkou leaves out.
     """
 
-    fields: Fields
     authorizations: list[Mapping] = field(default_factory=list)
     roles: dict[str, Mapping] = field(default_factory=dict)
-    unread: Counter[str] = field(default_factory=Counter)
     ignored: int = 0
 
     def read(self, node: Node) -> None:
         """Read a document, or an item of a list."""
         if isinstance(node, Scalar) and node.kind == "null":
             return
-        resource = self.fields.mapping(node, "A document", node.line)
-        kind = resource and self.fields.text(resource.get("kind"), "kind", resource.line)
+        resource = self.mapping(node, "A document", node.line)
+        kind = resource and self.text(resource.get("kind"), "kind", resource.line)
         if resource is None or not isinstance(kind, str):
             return
         group, _, _ = text_of(resource.get("apiVersion")).rpartition("/")
         items = resource.get("items")
         if kind.endswith("List") and (isinstance(items, Sequence) or kind in _KINDS):
-            found = self.fields.sequence(items, "items", resource.line)
+            found = self.sequence(items, "items", resource.line)
             for item in found.items if found else ():
                 self.read(item)
         elif kind in _KINDS and group != _GROUP:
             given = quoted(text_of(resource.get("apiVersion")))
-            self.fields.refuse(
+            self.refuse(
                 resource.line_of("apiVersion"),
                 f"apiVersion {given} is none of a {kind}. Write {_GROUP}/v1",
             )
@@ -148,7 +136,7 @@ class _Reading:
     def pass_over(self, resource: Mapping, kind: str, group: str) -> None:
         """Count a resource that may hold ACLs; refuse one whose kind is misspelt."""
         if group == _GROUP and (like := most_like(kind, _KINDS, 0.85)):
-            self.fields.refuse(
+            self.refuse(
                 resource.line_of("kind"), f"kind {quoted(kind)} is unknown. Did you mean {like}?"
             )
         elif stands_for_acls(kind, group):
@@ -160,7 +148,7 @@ class _Reading:
         if self.is_annotated(resource, _IGNORE):
             self.ignored += 1
         elif self.is_annotated(resource, _DELETE):
-            self.fields.refuse(
+            self.refuse(
                 resource.line,
                 f"With {_DELETE} Jikkou removes these ACLs. Remove the document, and pass "
                 "--scope principals or all to see what that removes",
@@ -172,7 +160,7 @@ class _Reading:
         name = self.name_of(resource)
         if name in self.roles:
             first = self.roles[name].line
-            self.fields.refuse(
+            self.refuse(
                 resource.line,
                 f"The role {quoted(name)} occurs twice, on lines {first} and {resource.line}. "
                 "Remove one of them",
@@ -185,21 +173,20 @@ class _Reading:
         return value.lower() in ("true", "yes", "on", "1")
 
     def name_of(self, resource: Mapping) -> str | None:
-        metadata = self.fields.mapping(resource.get("metadata"), "metadata", resource.line)
+        metadata = self.mapping(resource.get("metadata"), "metadata", resource.line)
         if metadata is None:
             return None
-        return self.fields.text(metadata.get("name"), "metadata.name", metadata.line)
+        return self.text(metadata.get("name"), "metadata.name", metadata.line)
 
     def acls_of(self, resource: Mapping) -> Iterator[DesiredAcl]:
         """Yield the ACLs of an authorization, and those of its roles with its principal."""
-        fields = self.fields
         metadata = resource.get("metadata")
         line = metadata.line_of("name") if isinstance(metadata, Mapping) else resource.line
-        fields.known(resource, _KEYS, "")
-        spec = fields.mapping(resource.get("spec"), "spec", resource.line)
+        self.known(resource, _KEYS, "")
+        spec = self.mapping(resource.get("spec"), "spec", resource.line)
         if spec is None:
             return
-        fields.known(spec, ("acls", "roles"), "spec")
+        self.known(spec, ("acls", "roles"), "spec")
         provider = text_of(at(resource, "metadata", "annotations", _PROVIDER)) or None
         user = _Principal(self.name_of(resource), line, provider)
         names = [*self.roles_of(spec)]
@@ -208,48 +195,47 @@ class _Reading:
         for line, name in names:
             role = self.roles.get(name)
             if role is None:
-                fields.refuse(
+                self.refuse(
                     line,
                     f"The role {quoted(name)} is in no {_ROLE} of this file. "
                     "Put the role into the same file",
                 )
                 continue
-            fields.known(role, _KEYS, "")
-            rules = fields.mapping(role.get("spec"), "spec", role.line)
+            self.known(role, _KEYS, "")
+            rules = self.mapping(role.get("spec"), "spec", role.line)
             if rules is not None:
-                fields.known(rules, ("acls",), "spec")
+                self.known(rules, ("acls",), "spec")
                 yield from self.rules_of(rules, user)
 
     def roles_of(self, spec: Mapping) -> Iterator[tuple[int, str]]:
         """Yield line and name of each role of an authorization, each once."""
         if spec.get("roles") is None:
             return
-        roles = self.fields.sequence(spec.get("roles"), "spec.roles", spec.line)
+        roles = self.sequence(spec.get("roles"), "spec.roles", spec.line)
         names: dict[str, int] = {}
         for each in roles.items if roles else ():
-            name = self.fields.text(each, "spec.roles", each.line)
+            name = self.text(each, "spec.roles", each.line)
             if name is not None:
                 names.setdefault(name, each.line)
         yield from ((line, name) for name, line in names.items())
 
     def rules_of(self, spec: Mapping, user: _Principal) -> Iterator[DesiredAcl]:
-        rules = self.fields.sequence(spec.get("acls"), "spec.acls", spec.line)
+        rules = self.sequence(spec.get("acls"), "spec.acls", spec.line)
         for each in rules.items if rules else ():
-            rule = self.fields.mapping(each, "A rule of acls", each.line)
+            rule = self.mapping(each, "A rule of acls", each.line)
             if rule is not None:
                 yield from self.read_rule(rule, user)
 
     def read_rule(self, rule: Mapping, user: _Principal) -> Iterator[DesiredAcl]:
         """Yield the ACLs of a rule, one for each operation."""
-        fields = self.fields
-        fields.known(rule, ("resource", "type", "operations", "host"), "acls")
-        resource = fields.mapping(rule.get("resource"), "resource", rule.line)
+        self.known(rule, ("resource", "type", "operations", "host"), "acls")
+        resource = self.mapping(rule.get("resource"), "resource", rule.line)
         words: dict[str, str | None] = {
             "principal": user.name,
             "permission_type": self.word(rule, "type", "type"),
             "host": "*"
             if rule.get("host") is None
-            else fields.text(rule.get("host"), "host", rule.line),
+            else self.text(rule.get("host"), "host", rule.line),
         }
         lines = {
             "metadata.name": user.line,
@@ -263,15 +249,15 @@ class _Reading:
         is_whole = resource is not None and len(known) == len(words)
         for line, operation in self.read_operations(rule):
             raw = Raw(operation=operation or _ANY_OPERATION, names=_NAMES, **(_SOUND | known))
-            acl = fields.acl(raw, KAFKAS_OWN, lines | {"operations": line}, line, user.provider)
+            acl = self.acl(raw, KAFKAS_OWN, lines | {"operations": line}, line, user.provider)
             if acl is not None and is_whole and operation:
                 yield acl
 
     def read_resource(self, resource: Mapping) -> dict[str, str | None]:
-        self.fields.known(resource, _RESOURCE, "resource")
+        self.known(resource, _RESOURCE, "resource")
         pattern_type = self.word(resource, "patternType", "resource.patternType")
         if pattern_type == "MATCH":
-            self.fields.refuse(
+            self.refuse(
                 resource.line_of("patternType"),
                 "resource.patternType MATCH is a regular expression over the topics of a "
                 "cluster, which the file does not name. Write LITERAL or PREFIXED",
@@ -279,26 +265,24 @@ class _Reading:
             pattern_type = None
         return {
             "resource_type": self.word(resource, "type", "resource.type"),
-            "resource_name": self.fields.text(
-                resource.get("pattern"), "resource.pattern", resource.line
-            ),
+            "resource_name": self.text(resource.get("pattern"), "resource.pattern", resource.line),
             "pattern_type": pattern_type,
         }
 
     def read_operations(self, rule: Mapping) -> Iterator[tuple[int, str | None]]:
         line = rule.line_of("operations")
-        operations = self.fields.sequence(rule.get("operations"), "operations", line)
+        operations = self.sequence(rule.get("operations"), "operations", line)
         if operations is None:
             return
         if not operations.items:
-            self.fields.refuse(line, "operations is empty, so the rule gives no ACL. Write one")
+            self.refuse(line, "operations is empty, so the rule gives no ACL. Write one")
         for each in operations.items:
-            word = self.fields.text(each, "operations", each.line)
+            word = self.text(each, "operations", each.line)
             yield each.line, word and _capitals(word)
 
     def word(self, mapping: Mapping, key: str, called: str) -> str | None:
         """Return a word of Kafka in capitals, None where it is wrong."""
-        word = self.fields.text(mapping.get(key), called, mapping.line)
+        word = self.text(mapping.get(key), called, mapping.line)
         return word and _capitals(word)
 
 

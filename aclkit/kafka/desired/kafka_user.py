@@ -10,7 +10,6 @@ Strimzi's classes and its CRD let through what is refused here: unknown keys, wh
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -22,10 +21,10 @@ from aclkit.kafka.desired.formats import Format
 from aclkit.kafka.desired.kubernetes import has_user_inside, holds_resources, stands_for_acls
 from aclkit.kafka.desired.model import DesiredAcl, Document, Owner, Part
 from aclkit.kafka.desired.yaml_fields import Fields, quoted, text_of
-from aclkit.kafka.desired.yaml_text import Mapping, Node, Scalar, Sequence, read_yaml
 from aclkit.model.phrases import few, most_like, number_of
 from aclkit.model.resource import CLUSTER_NAME
 from aclkit.model.until import parse_until
+from aclkit.runtime.yaml_nodes import Mapping, Node, Scalar, Sequence
 
 NAME: Final = "strimzi"
 
@@ -76,25 +75,15 @@ _SOUND: Final = {
 
 def read(document: Document) -> Part:
     """Read all KafkaUsers of a file; other kinds are passed over, or counted as unread."""
-    reading = _Reading(Fields(document))
-    notes: list[str] = []
-    for node in read_yaml(document, reading.fields.problems, notes):
+    reading = _Users(document)
+    for node in reading.nodes():
         reading.read(node)
-    return Part(
-        document=document.name,
-        form=NAME,
-        reach="owners",
-        acls=reading.acls,
-        owners=reading.owners,
-        untouched=reading.untouched,
-        problems=list(dict.fromkeys(reading.fields.problems)),
-        notes=[*notes, *reading.notes()],
-        unread=reading.unread,
-    )
+    reading.notes += reading.notes_on_users()
+    return replace(reading.part(NAME, "owners"), owners=reading.owners, untouched=reading.untouched)
 
 
 @dataclass(slots=True)
-class _Reading:
+class _Users(Fields):
     """What was read of a file up to here.
 
     Attributes:
@@ -104,11 +93,8 @@ class _Reading:
         singular: lines with ``operation``.
     """
 
-    fields: Fields
-    acls: list[DesiredAcl] = field(default_factory=list)
     owners: list[Owner] = field(default_factory=list)
     untouched: list[Owner] = field(default_factory=list)
-    unread: Counter[str] = field(default_factory=Counter)
     seen: dict[tuple[str, str, str], int] = field(default_factory=dict)
     paused: list[str] = field(default_factory=list)
     unlabelled: list[str] = field(default_factory=list)
@@ -118,19 +104,19 @@ class _Reading:
         """Read a document, or an item of a list."""
         if isinstance(node, Scalar) and node.kind == "null":
             return
-        resource = self.fields.mapping(node, "A document", node.line)
+        resource = self.mapping(node, "A document", node.line)
         if resource is None or not (resource.get("kind") or resource.get("apiVersion")):
             if resource is not None:
                 self.count(resource, "document without kind", "")
             return
-        kind = self.fields.text(resource.get("kind"), "kind", resource.line)
+        kind = self.text(resource.get("kind"), "kind", resource.line)
         group, _, version = text_of(resource.get("apiVersion")).rpartition("/")
         if kind is None:
             return
         if kind.endswith("List") and isinstance(resource.get("items"), Sequence):
             self.read_list(resource)
         elif kind == _USER and not version:
-            self.fields.text(resource.get("apiVersion"), "apiVersion", resource.line)
+            self.text(resource.get("apiVersion"), "apiVersion", resource.line)
         elif kind == _USER and group == _GROUP:
             self.read_user(resource, version)
         else:
@@ -147,9 +133,9 @@ class _Reading:
         if group == _GROUP and kind not in _KINDS:
             like = most_like(kind, _KINDS)
             if like and like.startswith(_USER):
-                self.fields.refuse(line, f"kind {quoted(kind)} is unknown. Did you mean {like}?")
+                self.refuse(line, f"kind {quoted(kind)} is unknown. Did you mean {like}?")
         elif (kind == f"{_USER}List" and group == _GROUP) or (kind == "List" and not group):
-            self.fields.sequence(resource.get("items"), "items", resource.line)
+            self.sequence(resource.get("items"), "items", resource.line)
         else:
             self.count(resource, kind, group)
 
@@ -162,23 +148,23 @@ class _Reading:
 
     def read_user(self, resource: Mapping, version: str) -> None:
         """Read a KafkaUser."""
-        fields, line = self.fields, resource.line
+        line = resource.line
         if version not in _VERSIONS:
-            fields.refuse(
+            self.refuse(
                 resource.line_of("apiVersion"),
                 f"apiVersion {quoted(f'{_GROUP}/{version}')} is not read. Write {_GROUP}/v1",
             )
-        fields.known(resource, ("apiVersion", "kind", "metadata", "spec", "status"), _USER)
-        metadata = fields.mapping(resource.get("metadata"), "metadata", line)
-        spec = fields.mapping(resource.get("spec"), "spec", line)
+        self.known(resource, ("apiVersion", "kind", "metadata", "spec", "status"), _USER)
+        metadata = self.mapping(resource.get("metadata"), "metadata", line)
+        spec = self.mapping(resource.get("spec"), "spec", line)
         if metadata is None or spec is None:
             return
         name = self.read_name(metadata)
         cluster = self.read_word(metadata, "labels", _CLUSTER)
         is_paused = (self.read_word(metadata, "annotations", _PAUSE) or "").lower() == "true"
-        place = fields.document.place(resource.line)
+        place = self.document.place(resource.line)
         rest = "authentication", "authorization", "quotas", "template"
-        fields.known(spec, rest, "spec")
+        self.known(spec, rest, "spec")
         prefix = self.read_authentication(spec, name)
         until = self.read_until(metadata)
         acls = [
@@ -200,10 +186,10 @@ class _Reading:
 
     def read_name(self, metadata: Mapping) -> str | None:
         if metadata.get("name") is None:
-            self.fields.known(metadata, _METADATA, "metadata")
-        name = self.fields.text(metadata.get("name"), "metadata.name", metadata.line)
+            self.known(metadata, _METADATA, "metadata")
+        name = self.text(metadata.get("name"), "metadata.name", metadata.line)
         if name is not None and not is_kubernetes_name(name):
-            self.fields.refuse(
+            self.refuse(
                 metadata.line_of("name"),
                 f"metadata.name {quoted(name)} is no name for Kubernetes. Write small letters, "
                 "digits, - and . only, at most 253, a letter or digit first and last",
@@ -216,10 +202,10 @@ class _Reading:
         node = metadata.get(where)
         if node is None or (isinstance(node, Scalar) and node.kind == "null"):
             return None
-        words = self.fields.mapping(node, f"metadata.{where}", metadata.line)
+        words = self.mapping(node, f"metadata.{where}", metadata.line)
         if words is None or words.get(key) is None:
             return None
-        return self.fields.text(words.get(key), f"metadata.{where}: {key}", words.line)
+        return self.text(words.get(key), f"metadata.{where}: {key}", words.line)
 
     def read_until(self, metadata: Mapping) -> datetime | None:
         """Return when the ACLs of a user end, where an annotation says so."""
@@ -231,7 +217,7 @@ class _Reading:
         except ValueError as error:
             annotations = metadata.get("annotations")
             line = annotations.line_of(_UNTIL) if isinstance(annotations, Mapping) else 0
-            self.fields.refuse(line, f"{_UNTIL}: {error}, found {quoted(text)}")
+            self.refuse(line, f"{_UNTIL}: {error}, found {quoted(text)}")
             return None
 
     def read_authentication(self, spec: Mapping, name: str | None) -> str:
@@ -239,21 +225,21 @@ class _Reading:
         if spec.get("authentication") is None:
             return ""
         line = spec.line_of("authentication")
-        node = self.fields.mapping(spec.get("authentication"), "spec.authentication", line)
+        node = self.mapping(spec.get("authentication"), "spec.authentication", line)
         if node is None:
             return ""
-        kind = self.fields.text(node.get("type"), "authentication.type", node.line)
+        kind = self.text(node.get("type"), "authentication.type", node.line)
         if kind is None:
             return ""
         line = node.line_of("type")
         if kind not in _AUTHENTICATIONS:
-            self.fields.refuse(
+            self.refuse(
                 line,
                 f"authentication.type {quoted(kind)} is unknown. "
                 f"Write one of: {', '.join(_AUTHENTICATIONS)}",
             )
         elif kind == "tls" and len(name or "") > _LONGEST_COMMON_NAME:
-            self.fields.refuse(
+            self.refuse(
                 line,
                 f"With authentication tls a name has at most {_LONGEST_COMMON_NAME} letters. "
                 "Shorten metadata.name",
@@ -265,20 +251,20 @@ class _Reading:
     ) -> Iterator[DesiredAcl]:
         if spec.get("authorization") is None:
             return
-        fields, line = self.fields, spec.line_of("authorization")
-        node = fields.mapping(spec.get("authorization"), "spec.authorization", line)
+        line = spec.line_of("authorization")
+        node = self.mapping(spec.get("authorization"), "spec.authorization", line)
         if node is None:
             return
-        fields.known(node, ("type", "acls"), "authorization")
-        kind = fields.text(node.get("type"), "authorization.type", node.line)
+        self.known(node, ("type", "acls"), "authorization")
+        kind = self.text(node.get("type"), "authorization.type", node.line)
         if kind is not None and kind != "simple":
-            fields.refuse(
+            self.refuse(
                 node.line_of("type"),
                 f"authorization.type {quoted(kind)} is unknown: a KafkaUser has simple only. "
                 "Write simple; other types belong into the Kafka resource",
             )
             return
-        rules = fields.sequence(node.get("acls"), "authorization.acls", node.line)
+        rules = self.sequence(node.get("acls"), "authorization.acls", node.line)
         for rule in rules.items if rules else ():
             yield from self.read_rule(rule, principal, cluster, version)
 
@@ -286,12 +272,11 @@ class _Reading:
         self, node: Node, principal: str, cluster: str | None, version: str
     ) -> Iterator[DesiredAcl]:
         """Yield the ACLs of a rule, one for each operation; none where a field is wrong."""
-        fields = self.fields
-        rule = fields.mapping(node, "A rule of acls", node.line)
+        rule = self.mapping(node, "A rule of acls", node.line)
         if rule is None:
             return
-        fields.known(rule, ("type", "resource", "host", "operations", "operation"), "acls")
-        resource = fields.mapping(rule.get("resource"), "resource", rule.line)
+        self.known(rule, ("type", "resource", "host", "operations", "operation"), "acls")
+        resource = self.mapping(rule.get("resource"), "resource", rule.line)
         words = {
             "permission_type": self.word(rule, "type", "type", "allow"),
             "host": self.word(rule, "host", "host", "*"),
@@ -303,18 +288,18 @@ class _Reading:
         for line, operation in self.read_operations(rule, version):
             # With a word for each that cannot be read, so that all others are checked.
             raw = Raw(principal=principal, operation=operation, names=_NAMES, **(_SOUND | known))
-            acl = fields.acl(raw, _WORDS, lines | {"operations": line}, line, cluster)
+            acl = self.acl(raw, _WORDS, lines | {"operations": line}, line, cluster)
             if acl is not None:
                 yield acl
 
     def read_resource(self, resource: Mapping) -> dict[str, str | None]:
-        self.fields.known(resource, _RESOURCE, "resource")
+        self.known(resource, _RESOURCE, "resource")
         kind = self.word(resource, "type", "resource.type", None)
         default = CLUSTER_NAME if kind == "cluster" else None
         name = self.word(resource, "name", "resource.name", default)
         pattern = self.word(resource, "patternType", "resource.patternType", "literal")
         if kind == "cluster" and pattern == "prefix":
-            self.fields.refuse(
+            self.refuse(
                 resource.line_of("patternType"),
                 "resource.patternType 'prefix' has no effect on the cluster. Remove it",
             )
@@ -325,44 +310,44 @@ class _Reading:
         node = mapping.get(key)
         if node is None and default is not None:
             return default
-        return self.fields.text(node, called, mapping.line)
+        return self.text(node, called, mapping.line)
 
     def read_operations(self, rule: Mapping, version: str) -> Iterator[tuple[int, str]]:
         """Yield line and word of each operation."""
-        fields, single = self.fields, rule.get("operation")
+        single = rule.get("operation")
         line = rule.line_of("operation")
         if single is not None and version != _OLD:
-            fields.refuse(
+            self.refuse(
                 line,
                 f"operation is not read in {_GROUP}/v1, so the rule would give no ACL. "
                 "Write operations: [Read]",
             )
         elif single is not None and rule.get("operations") is not None:
-            fields.refuse(line, "operation and operations exclude each other. Keep operations")
+            self.refuse(line, "operation and operations exclude each other. Keep operations")
         elif single is not None:
-            self.singular.append(str(fields.document.place(line)))
-            word = fields.text(single, "operation", line)
+            self.singular.append(str(self.document.place(line)))
+            word = self.text(single, "operation", line)
             yield line, _ANY_OPERATION if word is None else word
         else:
             line = rule.line_of("operations")
-            operations = fields.sequence(rule.get("operations"), "operations", line)
+            operations = self.sequence(rule.get("operations"), "operations", line)
             if operations and not operations.items:
-                fields.refuse(line, "operations is empty, so the rule gives no ACL. Write one")
+                self.refuse(line, "operations is empty, so the rule gives no ACL. Write one")
             for each in operations.items if operations else ():
-                word = fields.text(each, "operations", each.line)
+                word = self.text(each, "operations", each.line)
                 yield each.line, _ANY_OPERATION if word is None else word
 
     def refuse_twice(self, metadata: Mapping, cluster: str | None, name: str, line: int) -> None:
         key = cluster or "", text_of(metadata.get("namespace")), name
         if key in self.seen:
-            self.fields.refuse(
+            self.refuse(
                 line,
                 f"The KafkaUser {quoted(name)} occurs twice, on lines {self.seen[key]} and "
                 f"{line}. Merge them: only one of them has an effect",
             )
         self.seen.setdefault(key, line)
 
-    def notes(self) -> Iterator[str]:
+    def notes_on_users(self) -> Iterator[str]:
         """Yield what a reader must know."""
         if self.paused:
             users = _users(self.paused, "is paused", "are paused")

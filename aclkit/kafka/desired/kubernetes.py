@@ -7,7 +7,7 @@ from typing import Final
 
 from aclkit.kafka.desired.model import Document, NotJsonError
 from aclkit.kafka.desired.yaml_fields import nodes, text_of
-from aclkit.kafka.desired.yaml_text import Mapping, Node, Scalar
+from aclkit.runtime.yaml_nodes import Mapping, Node, Scalar
 
 _USER: Final = "KafkaUser"
 _API: Final = r"""["']?\bapiVersion["']?[ \t]*:[ \t]*["']?"""

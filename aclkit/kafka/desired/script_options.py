@@ -14,7 +14,7 @@ from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import PROGRAM
 from aclkit.kafka.acls.options import AclOptions, binding_filters, entries_by_resource
 from aclkit.kafka.desired.fields import PASCAL, Raw
-from aclkit.kafka.desired.shell_words import BRACES, Word
+from aclkit.kafka.desired.shell import BRACES, Word
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.phrases import most_like
 from aclkit.model.principal import java_trim, split_principal

@@ -25,6 +25,7 @@ from aclkit.kafka.desired.model import (
     ResourceChange,
 )
 from aclkit.kafka.desired.plan_effect import plan_notes
+from aclkit.kafka.desired.reading import Reading
 from aclkit.kafka.desired.terraform_config import Configuration
 from aclkit.kafka.desired.terraform_files import HOW, holds_plan, read_json
 from aclkit.kafka.desired.terraform_kinds import (
@@ -51,7 +52,7 @@ _ACTIONS: Final = frozenset((*_KEEPS, *_CREATES, *_DELETES, *_REPLACES, *_FORGET
 
 
 @dataclass(slots=True)
-class _Reading:
+class _Plans(Reading):
     """What is read of the plans of one document.
 
     Attributes:
@@ -59,11 +60,6 @@ class _Reading:
         unclear: the addresses of deferred changes of ACLs with unknown fields.
     """
 
-    document: Document
-    changes: list[ResourceChange] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    unread: Counter[str] = field(default_factory=Counter)
     moving: Counter[str] = field(default_factory=Counter)
     unclear: list[str] = field(default_factory=list)
 
@@ -71,21 +67,17 @@ class _Reading:
 def read_plan(document: Document) -> Part:
     """Read all plans of a document; each resource that holds an ACL is one change."""
     found = read_json(document, "plan", HOW)
-    reading = _Reading(document, problems=list(found.problems))
+    reading = _Plans(document, problems=list(found.problems))
     if not found.problems:
         for plan in found.objects:
             _read_one(reading, plan)
     reading.notes += _unnamed(reading.changes)
     changes = _with_doubt(reading.changes)
-    return Part(
-        document=document.name,
-        form=NAME,
-        reach="change",
+    reading.notes += dict.fromkeys(plan_notes(changes))
+    return replace(
+        reading.part(NAME, "change"),
         acls=list(_after(changes)),
         changes=changes,
-        problems=reading.problems,
-        notes=[*reading.notes, *dict.fromkeys(plan_notes(changes))],
-        unread=reading.unread,
         unjudged=_unjudged(reading.moving),
         unknown=_unknown(reading.unclear),
     )
@@ -109,17 +101,16 @@ def _after(changes: Sequence[ResourceChange]) -> Iterator[DesiredAcl]:
             yield held
 
 
-def _read_one(reading: _Reading, plan: Mapping[str, object]) -> None:
-    place = reading.document.place()
+def _read_one(reading: _Plans, plan: Mapping[str, object]) -> None:
     if plan.get("errored") is True:
         text = "This plan ended with an error, so it lacks resources. Correct the error, plan again"
-        reading.problems.append(Problem(place, text))
+        reading.refuse(0, text)
         return
     resources = plan.get("resource_changes")
     if resources is None and not _OTHERWISE_A_PLAN & plan.keys():
-        reading.problems.append(Problem(place, f"This plan has no changes in it. Run: {HOW}"))
+        reading.refuse(0, f"This plan has no changes in it. Run: {HOW}")
     elif resources is not None and not isinstance(resources, list):
-        reading.problems.append(Problem(place, f"resource_changes is no list. Run: {HOW}"))
+        reading.refuse(0, f"resource_changes is no list. Run: {HOW}")
     _read_resources(reading, plan, as_list(resources))
     reading.notes += _notes(plan)
 
@@ -128,7 +119,7 @@ _OTHERWISE_A_PLAN: Final = frozenset(("planned_values", "resource_drift", "defer
 
 
 def _read_resources(
-    reading: _Reading, plan: Mapping[str, object], resources: Sequence[object]
+    reading: _Plans, plan: Mapping[str, object], resources: Sequence[object]
 ) -> None:
     configuration = Configuration(plan)
     deferred = [as_mapping(each).get("resource_change") for each in _deferred(plan)]
@@ -144,14 +135,14 @@ def _read_resources(
                 reading.changes += reader.changes()
                 reading.problems += reader.problems
             else:
-                place = reading.document.place(address=f"resource_changes[{at}]")
-                reading.problems.append(Problem(place, f"It has no address. Run: {HOW}"))
+                reading.refuse(0, f"It has no address. Run: {HOW}", f"resource_changes[{at}]")
         elif unread:
             reading.unread[unread] += 1
             reading.moving[unread] += _moves(resource)
         elif not isinstance(resource.get("type"), str):
-            place = reading.document.place(address=f"resource_changes[{at}]")
-            reading.problems.append(Problem(place, f"It is no change of a resource. Run: {HOW}"))
+            reading.refuse(
+                0, f"It is no change of a resource. Run: {HOW}", f"resource_changes[{at}]"
+            )
 
 
 def _deferred(plan: Mapping[str, object]) -> list[object]:
@@ -159,7 +150,7 @@ def _deferred(plan: Mapping[str, object]) -> list[object]:
 
 
 def _read_deferred(
-    reading: _Reading,
+    reading: _Plans,
     configuration: Configuration,
     clusters: _Clusters,
     resources: Iterable[object],

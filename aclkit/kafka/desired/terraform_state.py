@@ -6,12 +6,12 @@ equal ACLs nothing tells whether both are for one cluster. So the user is asked 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
 from aclkit.kafka.desired.formats import Format
 from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Problem
+from aclkit.kafka.desired.reading import Reading
 from aclkit.kafka.desired.terraform_files import HOW_STATE, holds_state, read_json, resources_in
 from aclkit.kafka.desired.terraform_kinds import (
     Kind,
@@ -29,30 +29,20 @@ NAME: Final = "terraform-state"
 def read_state(document: Document) -> Part:
     """Read all states of a document, with all modules in them."""
     found = read_json(document, "state", HOW_STATE)
-    acls, problems, unread = list[DesiredAcl](), list(found.problems), Counter[str]()
+    reading = Reading(document, problems=list(found.problems))
     deposed = 0
     for resource in (each for state in found.objects for each in _resources(state)):
         kind, other = kind_of(resource)
         if kind is None:
-            unread.update([other] if other else [])
+            reading.unread.update([other] if other else [])
         elif "deposed_key" in resource:
             deposed += 1
         else:
-            acl = _acl(document, kind, resource)
-            if isinstance(acl, DesiredAcl):
-                acls.append(acl)
-            else:
-                problems += acl
-    waiting = f"{number_of(deposed, 'ACL')} of {document.name} wait for deletion and are not read."
-    return Part(
-        document=document.name,
-        form=NAME,
-        reach="asked",
-        acls=acls,
-        problems=problems,
-        notes=[waiting] if deposed else [],
-        unread=unread,
-    )
+            reading.take(_acl(document, kind, resource))
+    if deposed:
+        number = number_of(deposed, "ACL")
+        reading.notes.append(f"{number} of {document.name} wait for deletion and are not read.")
+    return reading.part(NAME, "asked")
 
 
 FORMATS: Final[tuple[Format, ...]] = (

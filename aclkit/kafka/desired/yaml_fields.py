@@ -6,15 +6,17 @@ that ignores the key.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Mapping as AnyMapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from aclkit.kafka.desired.fields import CAPITALS, Raw, Words, desired_acl
-from aclkit.kafka.desired.model import DesiredAcl, Document, Problem
-from aclkit.kafka.desired.yaml_text import TEMPLATE, Mapping, Node, Scalar, Sequence
+from aclkit.kafka.desired.model import DesiredAcl
+from aclkit.kafka.desired.reading import Reading
 from aclkit.model.phrases import most_like
+from aclkit.runtime.yaml_nodes import TEMPLATE, Mapping, Node, Scalar, Sequence, read_nodes
 
 _MISREAD: Final = {"number": "a number", "boolean": "a boolean", "null": "nothing"}
 _BRACES: Final = 'If {{ is part of the name, write "\\u007b{" in double quotes'
@@ -29,17 +31,31 @@ KAFKAS_OWN: Final = replace(CAPITALS, pattern_type={"LITERAL": "LITERAL", "PREFI
 """The enums of Kafka as tools in Java have them: without GLOB, which no release has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """A file that is read, and what is wrong with it up to here."""
+def _few(lines: Iterable[int]) -> str:
+    unique = list(dict.fromkeys(lines))
+    shown = ", ".join(map(str, unique[:8]))
+    return shown if len(unique) <= 8 else f"{shown} and {len(unique) - 8:,} more"
 
-    document: Document
-    problems: list[Problem] = field(default_factory=list)
 
-    def refuse(self, line: int, text: str) -> None:
+@dataclass(slots=True)
+class Fields(Reading):
+    """A file of YAML that is read."""
+
+    def nodes(self) -> Iterator[Node]:
+        """Yield the documents of the file, one after the other; an empty one is a null."""
+        stars: list[int] = []
+        yield from read_nodes(self.document.text, partial(Reading.refuse, self), stars)
+        if stars:
+            lines = f"line {stars[0]}" if len(set(stars)) == 1 else f"lines {_few(stars)}"
+            self.notes.append(
+                f"{self.document.name}: a key * without quotes on {lines}. Strict YAML parsers "
+                'refuse it; write "*":.'
+            )
+
+    def refuse(self, line: int, text: str, address: str = "") -> None:
         """Keep a problem; at most ``MOST_PROBLEMS`` are kept."""
         if len(self.problems) < MOST_PROBLEMS:
-            self.problems.append(Problem(self.document.place(line), text))
+            Reading.refuse(self, line, text, address)
 
     @property
     def is_full(self) -> bool:

@@ -63,7 +63,7 @@ def read_with_lines(lines: Iterable[str], source: str) -> Iterator[tuple[int, So
 
 
 @dataclass(slots=True, kw_only=True)
-class _Reading:
+class _ListRead:
     """What is known so far.
 
     Attributes:
@@ -95,7 +95,7 @@ class _Reading:
 def _read_listing(
     lines: Iterable[Line], source: str, head: Sequence[str]
 ) -> Iterator[tuple[int, SourceRow]]:
-    reading, first = _Reading(source=source), ""
+    reading, first = _ListRead(source=source), ""
     for line in without_log(lines, _is_line):
         first = first or line[1].strip()
         yield from ((line[0], row) for row in _read_line(reading, line))
@@ -105,7 +105,7 @@ def _read_listing(
         raise DataError(f"{source}: expected {READ}, found {form}")
 
 
-def _read_line(reading: _Reading, line: Line) -> Iterator[SourceRow]:
+def _read_line(reading: _ListRead, line: Line) -> Iterator[SourceRow]:
     text = line[1]
     _refuse_part(line, reading.source)
     header = _parse_header(text)

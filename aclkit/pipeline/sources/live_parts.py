@@ -89,7 +89,7 @@ def tell_parts(parts: Parts, source: str, principal: str = ANY_USER) -> Listing:
     notes: list[str] = []
     filtered: set[str] = set()
     for part, read in _READERS.items():
-        reading = _Reading(source)
+        reading = _PartRead(source)
         read(parts, reading)
         rows += reading.rows
         unread += reading.unread(part)
@@ -131,7 +131,7 @@ _MOST_REASONS: Final = 3
 
 
 @dataclass(slots=True)
-class _Reading:
+class _PartRead:
     """What is read of one part: its rows, and what lacks."""
 
     source: str
@@ -198,7 +198,7 @@ def error_words(code: int) -> str:
     return f"error {code} {name}{hint}"
 
 
-def _topics(parts: Parts, reading: _Reading) -> None:
+def _topics(parts: Parts, reading: _PartRead) -> None:
     """Read topics, also those that are on the brokers' disks but not in the metadata.
 
     Metadata silently leave out topics that the user is not allowed to DESCRIBE. Brokers list the
@@ -237,7 +237,7 @@ def _topic_id(topic: Untyped) -> str | None:
     return uuid_text(number.to_bytes(16, "big")) if number else None
 
 
-def _users(parts: Parts, reading: _Reading) -> None:
+def _users(parts: Parts, reading: _PartRead) -> None:
     answer = reading.answer(parts.users)
     for user in answer.results if answer is not None else ():
         if reading.answer(user) is not None:
@@ -246,13 +246,13 @@ def _users(parts: Parts, reading: _Reading) -> None:
                 reading.add(facts.ADD_SCRAM, principal=f"User:{user.user}", mechanism=mechanism)
 
 
-def _groups(parts: Parts, reading: _Reading) -> None:
+def _groups(parts: Parts, reading: _PartRead) -> None:
     for answer in reading.answers(parts, "groups"):
         for group in answer.groups:
             reading.add(facts.ADD_RESOURCE, resource_type="GROUP", resource_name=group.group_id)
 
 
-def _transactional_ids(parts: Parts, reading: _Reading) -> None:
+def _transactional_ids(parts: Parts, reading: _PartRead) -> None:
     reading.is_filtered = True
     for answer in reading.answers(parts, "transactions"):
         for state in answer.transaction_states:
@@ -260,7 +260,7 @@ def _transactional_ids(parts: Parts, reading: _Reading) -> None:
             reading.add(facts.ADD_RESOURCE, resource_type="TRANSACTIONAL_ID", resource_name=name)
 
 
-def _tokens(parts: Parts, reading: _Reading) -> None:
+def _tokens(parts: Parts, reading: _PartRead) -> None:
     """Read tokens' ids, which ACLs name, and their owners."""
     if getattr(parts.tokens, "error_code", 0) == _TOKENS_DISABLED:
         return

@@ -21,7 +21,7 @@ from aclkit.model.facts import SourceRow, log_time
 from aclkit.pipeline.sources.masking import names_acl
 from aclkit.pipeline.sources.record_types import may_lose_acl, unknown_type
 from aclkit.pipeline.sources.text_lines import is_utf_8
-from aclkit.runtime.notation import refuse_constant
+from aclkit.runtime.notation import refuse_constant, unique
 
 MAX_OFFSET: Final = 2**63 - 2
 """The last offset whose exclusive end still is a long."""
@@ -82,7 +82,7 @@ def load_payload(text: str) -> object:
         BadPayload: the text is not such JSON.
     """
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=refuse_constant)
+        return json.loads(text, object_pairs_hook=unique, parse_constant=refuse_constant)
     except json.JSONDecodeError as error:
         reason = f"not JSON: {error.msg} at column {error.colno}"
     except ValueError as error:
@@ -258,13 +258,6 @@ def _supported(key: str) -> Callable[[object], int | None]:
         return _level(found[-1].get(key)) if found else None
 
     return read
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        raise ValueError("a key occurs twice in one object")
-    return result
 
 
 _COLUMNS: Final[dict[str, dict[str, tuple[str, Callable[[object], str | int | None]]]]] = {

@@ -137,7 +137,6 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
 
 def _read_files(run: Run, tables: UsageTables, past: ClusterPast, options: UsageOptions) -> Written:
     """Read what is new of the files into ``access_day``."""
-    older = tables.take_older()
     with step(f"Looking at {number_of(len(options.paths), 'file')}"):
         chains = chains_of(options.paths, tables.known_files())
     sizes = {number: file.stored for chain in chains for number, file in chain.files}
@@ -151,7 +150,6 @@ def _read_files(run: Run, tables: UsageTables, past: ClusterPast, options: Usage
             cluster_id=run.cluster_id,
             run_number=run.run_number,
             is_anew=options.is_anew,
-            older=older,
             names=options.names,
             board=board,
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
@@ -19,8 +18,6 @@ class LogEntry:
 
     Attributes:
         position: 1-based number of its first line.
-        line_id: hash of the text, and of which it is of the equal ones that follow each other;
-            the same entry has the same one under another file name and compressed.
         text: as written; without its end, at most ``LONGEST`` letters.
         span: its time, in UTC; None where it has none.
         statement: its content; None where it cannot be read, or not in one way only.
@@ -31,7 +28,6 @@ class LogEntry:
     """
 
     position: int
-    line_id: str
     text: str
     span: Span | None = None
     statement: Statement | None = None
@@ -49,15 +45,18 @@ def read_entries(lines: Iterable[bytes], clock: Clock) -> Iterator[LogEntry]:
     break, and it is unknown who was meant. The same holds where each of the lines begins with the
     name of a pod or a service. Empty lines are no entries, but may be part of a name.
     """
-    naming = _Naming()
+    return (entry for entry in _entries(lines, clock) if entry.text)
+
+
+def _entries(lines: Iterable[bytes], clock: Clock) -> Iterator[LogEntry]:
     group: list[_Line] = []
     for written in unwrap(lines):
         line = _read(written, clock)
         if group and (_begins(line, group[0]) or len(group) == MOST_LINES):
-            yield from naming.names(_put_together(group, clock))
+            yield from _put_together(group, clock)
             group = []
         group.append(line)
-    yield from naming.names(_put_together(group, clock))
+    yield from _put_together(group, clock)
 
 
 def read_alone(raw: bytes, clock: Clock) -> LogEntry | None:
@@ -120,7 +119,7 @@ def _ambiguous(entry: LogEntry) -> LogEntry:
 
 
 def _read(written: Written, clock: Clock) -> _Line:
-    """Read a line by itself; its entry's ``line_id`` is that of the text alone."""
+    """Read a line by itself."""
     raw, line = written.raw.rstrip(_BREAKS), written.line.rstrip(_BREAKS)
     text = line.decode(errors="replace")
     messages = find_messages(text, written.outer, clock)
@@ -136,7 +135,6 @@ def _read(written: Written, clock: Clock) -> _Line:
         own, statement, problem, is_ambiguous = _said(messages)
     entry = LogEntry(
         position=written.position,
-        line_id=hashlib.sha256(raw).hexdigest()[:_ID],
         text=raw[: 4 * LONGEST].decode(errors="replace")[:LONGEST],
         span=own.span,
         statement=statement,
@@ -177,26 +175,6 @@ def _other_bytes(line: bytes) -> str:
     return "expected UTF-8, found other bytes"
 
 
-class _Naming:
-    """Tells equal entries of one time apart, so that each of them counts."""
-
-    def __init__(self) -> None:
-        self._span: Span | None = None
-        self._seen: dict[str, int] = {}
-
-    def names(self, entries: Iterable[LogEntry]) -> Iterator[LogEntry]:
-        """Name all but empty lines."""
-        return (self.name(entry) for entry in entries if entry.text)
-
-    def name(self, entry: LogEntry) -> LogEntry:
-        """Give an entry the number that it has among the equal ones of its time."""
-        if entry.span != self._span or len(self._seen) > _MOST_SEEN:
-            self._span, self._seen = entry.span, {}
-        number = self._seen.get(entry.line_id, 0)
-        self._seen[entry.line_id] = number + 1
-        return replace(entry, line_id=f"{entry.line_id}-{number}") if number else entry
-
-
 LONGEST: Final = 100_000
 """Letters of an entry that are read; Kafka's names are up to 32,767 bytes each."""
 
@@ -214,5 +192,3 @@ BEFORE_2_4: Final = (
     "and newer"
 )
 _BREAKS: Final = b"\r\n"
-_ID: Final = 32
-_MOST_SEEN: Final = 1_000_000

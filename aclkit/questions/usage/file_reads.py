@@ -6,7 +6,7 @@ and each is read from where the one before ended. All others can be read at the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
@@ -15,8 +15,7 @@ import pyarrow as pa
 
 from aclkit.errors import GoneError, UsageError
 from aclkit.questions.usage.access_days import AccessDays
-from aclkit.questions.usage.clock import Clock, parse_zone, to_micros
-from aclkit.questions.usage.entry import read_entries
+from aclkit.questions.usage.clock import Clock, parse_zone
 from aclkit.questions.usage.judging import Judge
 from aclkit.questions.usage.known_files import (
     KnownFile,
@@ -29,7 +28,6 @@ from aclkit.questions.usage.known_files import (
     same_file,
     take_all,
 )
-from aclkit.questions.usage.older_lines import OlderLines
 from aclkit.questions.usage.reading import Content, LogReader, Place
 from aclkit.questions.usage.stretches import Talks
 from aclkit.runtime.read_progress import ReadProgress
@@ -98,7 +96,6 @@ class Work:
         cluster_id: the cluster.
         run_number: the run.
         is_anew: known files are read from their beginning.
-        older: lines that an older aclkit kept.
         board: where to report progress.
         names: path → the broker whose log it is, as the user says.
     """
@@ -108,7 +105,6 @@ class Work:
     cluster_id: str
     run_number: int
     is_anew: bool = False
-    older: OlderLines = field(default_factory=OlderLines)
     board: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
 
@@ -172,9 +168,8 @@ class Work:
             cluster_id=self.cluster_id, file_id=file_id, run_number=self.run_number, is_open=False
         )
         if known is None:
-            older = self._older_lines(file, clock)
             with open_at(file, 0, told) as stream:
-                return LogReader(self.judge, clock, days, known_lines=older, told=told).read(stream)
+                return LogReader(self.judge, clock, days, told=told).read(stream)
         with open_at(file, known.read_bytes - known.tail_bytes, told) as stream:
             begin = Place(known.read_bytes, known.read_lines, take_all(stream, known.tail_bytes))
             reader = LogReader(self.judge, clock, days, begin=begin, talks=_talks(known), told=told)
@@ -183,16 +178,6 @@ class Work:
     def _id_of(self, file: LogFile) -> str:
         name = f"{self.cluster_id} {self.run_number} {file.path} {digest(file.head)}"
         return digest(name.encode())[:_ID]
-
-    def _older_lines(self, file: LogFile, clock: Clock) -> Collection[str]:
-        """Return the lines that an older aclkit may have kept of a file."""
-        if not self.older.ids or self.older.newest is None:
-            return ()
-        lines = file.head.splitlines(keepends=True)
-        times = (entry.span[0] for entry in read_entries(lines, clock) if entry.span)
-        first = next(times, None)
-        is_later = first is not None and first > to_micros(self.older.newest) + _A_ZONE
-        return () if is_later else self.older.ids
 
 
 def _talks(known: KnownFile) -> Talks:
@@ -265,5 +250,3 @@ def _joined(earlier: FileRead, later: FileRead) -> FileRead:
 
 _ALIKE: Final = 64
 _ID: Final = 16
-_A_ZONE: Final = 26 * 3_600_000_000
-"""A line may have been given another time, in the zone farthest away."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -127,7 +127,6 @@ class LogReader:
         *,
         begin: Place = BEGIN,
         talks: Talks | None = None,
-        known_lines: Collection[str] = (),
         told: ReadProgress = NO_PROGRESS,
     ) -> None:
         """Begin at a place.
@@ -138,13 +137,11 @@ class LogReader:
             days: takes the rows of lines that need not be read again; none yet.
             begin: where the stream stands.
             talks: when the file has lines of which kind, as far as it has been read.
-            known_lines: ids of lines that an older aclkit kept: they do not count.
             told: where to report progress.
         """
         self._judge, self._clock, self._told = judge, clock, told
         self._days = self._closed = days
         self._open = replace(days, is_open=True, rows={})
-        self._known_lines = known_lines
         self._messages: dict[bytes, _Said | None] = {}
         self._shapes, self._others = Shapes(clock), dict[int, _Said]()
         self._minutes: dict[bytes, int] = {}
@@ -158,8 +155,6 @@ class LogReader:
         damage: list[DamagedLogError] = []
         lines = self._counting(_whole(stream.lines(), damage))
         held: _Line | None = None
-        if self._known_lines:
-            self._read_slowly(stream, None, lines)
         for raw in lines:
             line = self._plain(raw, stream.start)
             if line is None:
@@ -292,8 +287,6 @@ class LogReader:
         entries = read_entries(self._segment(stream, held, lines, places, stop), self._clock)
         newest: list[LogEntry] = []
         base = self._number - 1 if held is None else held.number - 1
-        if self._known_lines:
-            base = self._end.lines
         for entry in entries:
             if newest and newest[0].group != entry.group:
                 self._count_entries(newest, base, places)
@@ -321,8 +314,7 @@ class LogReader:
             yield held.raw
         is_first, in_pieces = True, False
         for raw in lines:
-            goes_on = is_first or in_pieces or self._known_lines
-            line = None if goes_on else self._plain(raw, stream.start)
+            line = None if is_first or in_pieces else self._plain(raw, stream.start)
             is_first, in_pieces = False, in_pieces or is_piece(raw)
             if line is not None:
                 stop.append(line)
@@ -343,8 +335,6 @@ class LogReader:
 
     def _count_entry(self, entry: LogEntry, number: int) -> None:
         span, statement = entry.span, entry.statement
-        if entry.line_id in self._known_lines:
-            return
         self._make_room()
         time = None if span is None else span[0]
         if statement is None or span is None:

@@ -20,13 +20,6 @@ from aclkit.questions.usage.file_reads import FileRead
 from aclkit.questions.usage.grants import Grant
 from aclkit.questions.usage.known_files import KNOWN_COLUMNS, LOG_FILE, KnownFile, known_row
 from aclkit.questions.usage.known_past import PAST_TABLES, past_of
-from aclkit.questions.usage.older_lines import (
-    ACCESS_LOG,
-    OlderLines,
-    older_days,
-    older_files,
-    older_lines,
-)
 from aclkit.questions.usage.past import ClusterPast
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.job_run import MATERIALIZING
@@ -95,20 +88,6 @@ class UsageTables:
         with self._open(LOG_FILE) as read:
             rows = read.rows(_KNOWN)
         return [KnownFile(**dict(zip(KNOWN_COLUMNS, row, strict=True))) for row in rows]
-
-    def take_older(self) -> OlderLines:
-        """Return the lines that an older aclkit kept; take them over when that was not done yet."""
-        if not self.store.has(ACCESS_LOG):
-            return OlderLines()
-        with self._open(ACCESS_LOG, LOG_FILE) as read:
-            found = older_lines(read)
-            taken = read.rows("SELECT 1 FROM log_file WHERE head_bytes = 0 LIMIT 1")
-            if not found.ids or taken:
-                return found
-            days, known = older_days(read, self.cluster_id), older_files(read)
-        self.store.append_columns(ACCESS_DAY, days)
-        self._write_files([*self.known_files(), *known])
-        return found
 
     def write(self, reads: Iterable[FileRead], run_number: int) -> Written:
         """Write what is read of files, batch by batch."""

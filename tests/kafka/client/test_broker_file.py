@@ -238,7 +238,7 @@ def test_a_variable_that_the_shell_gives_is_a_placeholder(read):
     [
         (COMPOSE.replace("SUPER_USERS=User:admin;", "SUPER_USERS="), "kafka-1 and kafka-2 differ"),
         ("services: {web: {image: nginx}}", "contains no variables of a broker"),
-        ("services: {a: 1, a: 2}", "the key 'a' occurs twice"),
+        ("services: {a: 1, a: 2}", "The key 'a' occurs twice"),
         (strimzi() + strimzi(), "expected one Kafka resource, found 2"),
         ("apiVersion: kafka.strimzi.io/v1\nkind: Kafka\n", "expected spec.kafka"),
         (strimzi("{type: simple, superUsers: CN=a}"), "expected a list of names"),

@@ -20,6 +20,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.match import host_matches, names_exactly, principal_matches, reaches
+from aclkit.warehouse.formats import FORMAT
 from aclkit.warehouse.schemas import TABLES
 
 Row = Mapping[str, Any]
@@ -99,6 +100,7 @@ def publish(root: Path, versions: Mapping[str, int], **fields: Any) -> None:
         "run_number": 1, "run_id": "r", "cluster_id": CLUSTER, "job": "run", "status": "complete",
         "started_at": WHEN, "finished_at": WHEN, "seconds": 1.0, "head_offset": 100,
         "settings": "{}", "counts": {"acls": 1}, "notes": ["a note"], "table_versions": versions,
+        "format_number": FORMAT,
     }  # fmt: skip
     write_table(root, "job_run", [{**row, **fields}], mode="append")
 

@@ -130,12 +130,6 @@ def test_a_line_that_is_cut_short_does_not_swallow_those_behind_it():
     assert found[0].problem == CUT_SHORT
 
 
-def test_equal_lines_of_one_time_count_each_and_are_known_again():
-    again = [each.line_id for each in entries(GOOD, GOOD, GOOD)]
-    assert len(set(again)) == 3
-    assert again == [each.line_id for each in entries(b"other", GOOD, GOOD, GOOD)][1:]
-
-
 def test_gzipped_lines_are_the_same_also_in_several_members(tmp_path):
     data = LOG.read_bytes()
     packed = tmp_path / "log"

@@ -14,11 +14,8 @@ import pytest
 from aclkit.kafka.authorizer.audit import Wording, rule_text
 from aclkit.questions.usage import log_file, reading
 from aclkit.questions.usage.check import UNDETERMINED
-from aclkit.questions.usage.clock import Clock, parse_zone, to_datetime
-from aclkit.questions.usage.entry import read_entries
 from aclkit.questions.usage.file_reads import chains_of
 from aclkit.questions.usage.log_file import read_lines
-from aclkit.questions.usage.older_lines import OlderLines
 from aclkit.rules.decide.rules import Ruling
 from aclkit.runtime import read_progress
 from aclkit.runtime.progress import measure
@@ -201,19 +198,6 @@ def test_an_hour_that_the_clock_showed_twice_is_judged_as_both(tmp_path):
     log.write_bytes(b"".join(lines))
     nights.read(log, zone="Europe/Berlin")
     assert nights.found == expected(lines, PAST, zone="Europe/Berlin")
-
-
-def test_lines_that_an_older_aclkit_kept_do_not_count(tmp_path):
-    log, nights = tmp_path / "a.log", Nights(PAST)
-    lines = random_lines(random.Random(5), 100, TEXTS, START)
-    log.write_bytes(b"".join(lines))
-    entries = list(read_entries(lines, Clock(parse_zone("UTC"))))
-    older = OlderLines(
-        frozenset(entry.line_id for entry in entries[:70]), to_datetime(START + HOUR)
-    )
-    new = sum(entry.line_id not in older.ids for entry in entries)
-    assert nights.read(log, older=older) == new > 20
-    assert nights.read(log, older=older) == 0
 
 
 def test_files_that_begin_alike_are_read_one_after_the_other(tmp_path):

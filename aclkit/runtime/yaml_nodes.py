@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from io import StringIO
 from itertools import accumulate
 from typing import Final, Literal, Protocol
-
-from aclkit.kafka.desired.model import Document, Problem
 
 Kind = Literal["text", "number", "boolean", "null"]
 
@@ -128,60 +127,45 @@ class Sequence:
 Node = Scalar | Mapping | Sequence
 
 
-def read_yaml(document: Document, problems: list[Problem], notes: list[str]) -> Iterator[Node]:
-    """Yield the documents of a file, one after the other; an empty one is a null.
+def read_nodes(text: str, refuse: Callable[[int, str], object], stars: list[int]) -> Iterator[Node]:
+    """Yield the documents of a text, one after the other; an empty one is a null.
 
-    A file is read to its end, or to where its grammar breaks. A key ``*`` without quotes, which
-    YAML forbids and kafka-gitops writes, is read.
+    It is read to its end, or to where its grammar breaks. A key ``*`` without quotes, which YAML
+    forbids and kafka-gitops writes, is read.
 
     Args:
-        document: the file.
-        problems: receives what is wrong.
-        notes: receives what a reader must know.
+        text: the text.
+        refuse: receives what is wrong: the line, 0 if it is unknown, and why.
+        stars: receives the lines with a key ``*``.
     """
-    document = _without_pairs(document)
-    building, text = _Building(document, problems), document.text
+    text = _without_pairs(text)
+    building = _Building(text, refuse)
     forbidden = _FORBIDDEN.search(text)
     if forbidden:
-        building.refuse(text.count("\n", 0, forbidden.start()) + 1, _control(forbidden[0]))
+        refuse(text.count("\n", 0, forbidden.start()) + 1, _control(forbidden[0]))
         return
-    stars: list[int] = []
     try:
         yield from building.documents(_events(text, stars))
     except _RefusedError as error:
-        building.refuse(error.line, error.why)
+        refuse(error.line, error.why)
     except Exception as error:
         if not _is_of_yaml(error):
             raise
-        building.refuse(*_grammar(error, building))
-    if stars:
-        lines = f"line {stars[0]}" if len(set(stars)) == 1 else f"lines {_few(stars)}"
-        notes.append(
-            f"{document.name}: a key * without quotes on {lines}. Strict YAML parsers refuse it; "
-            'write "*":.'
-        )
+        refuse(*_grammar(error, building))
 
 
-def _without_pairs(document: Document) -> Document:
+def _without_pairs(text: str) -> str:
     r"""Write letters beyond U+FFFF of JSON, which are two escapes there, as YAML does.
 
-    >>> _without_pairs(Document("f", '{"a": "\\ud83d\\udd11"}')).text
+    >>> _without_pairs('{"a": "\\ud83d\\udd11"}')
     '{"a": "\\U0001f511"}'
     """
-    if not document.text.lstrip().startswith(("{", "[")):
-        return document
-    return replace(document, text=_PAIR.sub(_as_yaml, document.text))
+    return _PAIR.sub(_as_yaml, text) if text.lstrip().startswith(("{", "[")) else text
 
 
 def _as_yaml(found: re.Match[str]) -> str:
     high, low = int(found[2], 16), int(found[3], 16)
     return f"{found[1]}\\U{0x10000 + ((high & 0x3FF) << 10) + (low & 0x3FF):08x}"
-
-
-def _few(lines: Iterable[int]) -> str:
-    unique = list(dict.fromkeys(lines))
-    shown = ", ".join(map(str, unique[:8]))
-    return shown if len(unique) <= 8 else f"{shown} and {len(unique) - 8:,} more"
 
 
 def _control(letter: str) -> str:
@@ -253,27 +237,27 @@ def _with_stars(event: _Event, mark: str, stars: list[int]) -> _Event:
 
 def _grammar(error: Exception, building: _Building) -> tuple[int, str]:
     """Return line and reason of an error of the parser."""
-    document = building.document
+    text = building.text
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    line = min(building.line_of(mark), document.text.count("\n") + 1) if mark else 0
+    line = min(building.line_of(mark), text.count("\n") + 1) if mark else 0
     reason = getattr(error, "problem", None) or getattr(error, "context", None)
     reason = reason or getattr(error, "reason", None) or "a character cannot be read"
-    template = _template_line(document, line)
+    template = _template_line(text, line)
     if template:
         return template, TEMPLATE
     if "nesting depth" in str(reason):
         return line, _TOO_DEEP
-    text, content = f"Not valid YAML: {str(reason)[:120]}", _line(document, line)
+    said, content = f"Not valid YAML: {str(reason)[:120]}", _line(text, line)
     if content.lstrip(" ").startswith("\t"):
-        return line, f"{text}. Indent with spaces, not with tabs"
+        return line, f"{said}. Indent with spaces, not with tabs"
     if _STAR_KEY.search(content):
-        return line, f'{text}. Quote the key: "*":'
-    return line, f"{text}. Correct it here or on the lines before"
+        return line, f'{said}. Quote the key: "*":'
+    return line, f"{said}. Correct it here or on the lines before"
 
 
-def _template_line(document: Document, stop: int) -> int:
+def _template_line(text: str, stop: int) -> int:
     """Return the first line with a template, up to a line; 0 if there is none."""
-    for number, line in enumerate(document.lines(), 1):
+    for number, line in enumerate(_lines(text), 1):
         if number > stop:
             return 0
         if _TEMPLATE.search(line) and not line.lstrip().startswith("#"):
@@ -281,8 +265,13 @@ def _template_line(document: Document, stop: int) -> int:
     return 0
 
 
-def _line(document: Document, number: int) -> str:
-    return next((line for at, line in enumerate(document.lines(), 1) if at == number), "")
+def _line(text: str, number: int) -> str:
+    return next((line for at, line in enumerate(_lines(text), 1) if at == number), "")
+
+
+def _lines(text: str) -> StringIO:
+    """Return the lines of a text; only a line feed ends one."""
+    return StringIO(text, newline="\n")
 
 
 @dataclass(slots=True)
@@ -296,19 +285,16 @@ class _Building:
         line_ends: where lines end, of a text whose lines a parser counts otherwise.
     """
 
-    document: Document
-    problems: list[Problem]
+    text: str
+    refuse: Callable[[int, str], object]
     anchors: dict[str, tuple[Node, int]] = field(default_factory=dict)
     total: int = 0
     own: int = 0
     line_ends: list[int] | None = None
 
     def __post_init__(self) -> None:
-        if _OTHER_LINE_ENDS.search(self.document.text):
-            self.line_ends = list(accumulate(len(line) for line in self.document.lines()))
-
-    def refuse(self, line: int, why: str) -> None:
-        self.problems.append(Problem(self.document.place(line), why))
+        if _OTHER_LINE_ENDS.search(self.text):
+            self.line_ends = list(accumulate(map(len, _lines(self.text))))
 
     def line_of(self, mark: _Mark) -> int:
         if self.line_ends is None:
@@ -370,8 +356,7 @@ class _Building:
         self.check_tag(tag, _SCALAR_TAGS, line)
         text = event.value
         is_template = (
-            "{{" in text
-            and "{{" in (self.document.text[event.start_mark.index : event.end_mark.index])
+            "{{" in text and "{{" in self.text[event.start_mark.index : event.end_mark.index]
         )
         return Scalar(text, line, not event.style, _SCALAR_TAGS[tag], is_template)
 
@@ -417,7 +402,7 @@ class _Building:
                     yield key, value
 
     def no_key(self, line: int) -> str:
-        if "{{" in _line(self.document, line):
+        if "{{" in _line(self.text, line):
             return TEMPLATE
         return "A key is a mapping or a list. Write a text, or quote the braces"
 

@@ -9,16 +9,18 @@ import tracemalloc
 import pytest
 import yaml
 
-from aclkit.kafka.desired import yaml_text
 from aclkit.kafka.desired.model import Document
-from aclkit.kafka.desired.yaml_text import Mapping, Scalar, Sequence, read_yaml
+from aclkit.kafka.desired.yaml_fields import Fields
+from aclkit.runtime import yaml_nodes
+from aclkit.runtime.yaml_nodes import Mapping, Scalar, Sequence
 from tests.kafka.desired.yaml_files import text_of
 
 
 def read(text):
-    problems, notes = [], []
-    nodes = list(read_yaml(Document("f.yaml", text), problems, notes))
-    return nodes, [(problem.place.line, problem.text) for problem in problems], notes
+    fields = Fields(Document("f.yaml", text))
+    nodes = list(fields.nodes())
+    problems = [(problem.place.line, problem.text) for problem in fields.problems]
+    return nodes, problems, fields.notes
 
 
 def value_of(node):
@@ -181,7 +183,7 @@ def test_a_text_that_is_nested_too_deeply_is_refused(depth):
     ],
 )
 def test_a_template_that_is_not_rendered_is_refused(text, line):
-    assert problem(text) == (line, yaml_text.TEMPLATE)
+    assert problem(text) == (line, yaml_nodes.TEMPLATE)
 
 
 @pytest.mark.usefixtures("parser")
@@ -285,7 +287,7 @@ def test_a_plain_star_makes_a_large_file_no_slower_to_read():
 
 
 def test_a_file_of_too_many_values_is_refused(monkeypatch):
-    monkeypatch.setattr(yaml_text, "MOST_WRITTEN", 10)
+    monkeypatch.setattr(yaml_nodes, "MOST_WRITTEN", 10)
     assert sound("[" + "a," * 9 + "]")
     assert "values in one file. Split it" in problem("\n[" + "a," * 10 + "]")[1]
 
@@ -295,7 +297,7 @@ ONE = f"---\n{text_of('strimzi/users.yaml')}"
 
 def test_ten_thousand_documents_take_seconds():
     before = time.process_time()
-    assert sum(1 for _ in read_yaml(Document("f", ONE * 2_500), [], [])) == 10_000
+    assert sum(1 for _ in Fields(Document("f", ONE * 2_500)).nodes()) == 10_000
     assert time.process_time() - before < 20
 
 
@@ -303,7 +305,7 @@ def test_memory_grows_with_the_text_only():
     def peak(times):
         document = Document("f", ONE * times)
         tracemalloc.start()
-        for _ in read_yaml(document, [], []):
+        for _ in Fields(document).nodes():
             pass
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
