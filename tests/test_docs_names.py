@@ -25,7 +25,7 @@ FOREIGN = {
     "ClusterAuthorizationException", "DelegationTokenAuthorizationException",
     "GroupAuthorizationException", "KAFKA_LOG_DIRS", "TopicAuthorizationException",
     "TransactionalIdAuthorizationException", "UserV2", "claude_desktop_config", "kraftMetadata",
-    "pull_request_target",
+    "pull_request_target", "readStream",
 }  # fmt: skip
 
 _BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
