@@ -13,7 +13,7 @@ from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Problem
 from aclkit.kafka.desired.user_operator import users_twice
 from aclkit.model.phrases import few, listed, number_of
 
-MOST_PROBLEMS: Final = 50
+MOST_PROBLEMS: Final = 20
 """Problems that a message lists; the others are counted."""
 
 
