@@ -111,7 +111,7 @@ def test_rows_of_runs_go_with_them_and_what_is_needed_stays(spark, tmp_path):
     assert numbers(path)[-1] == 9
     keep_house(spark, where)
     assert since(path)["old"] == before["old"]
-    assert numbers(path)[-1] == 11
+    assert numbers(path)[-1] == 10
     assert {file.name for file in path.glob("finding/*.parquet")} <= readable_files(path, "finding")
     assert len(list(path.glob("job_run/*.parquet"))) <= 4
 
