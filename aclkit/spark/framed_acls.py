@@ -36,19 +36,19 @@ def read_frame(acls: DataFrame, cluster: str | None) -> list[Acl]:
             ``read`` would deny or allow what the real ACL does not.
     """
     require_texts(acls, ACL_COLUMNS)
-    if has_column(acls, _CLUSTER):
-        if cluster is not None:
-            acls = acls.where(F.col(_CLUSTER) == cluster)
-        found = [row[0] for row in acls.select(_CLUSTER).distinct().limit(2).collect()]
-        if len(found) > 1:
-            raise UsageError("The ACLs are of several clusters. Pass cluster, the id of one.")
-    elif cluster is not None:
-        raise UsageError(f"The ACLs have no column {_CLUSTER}. Leave cluster out.")
-    rows = acls.select(*ACL_COLUMNS).toArrow()
-    for name, column in zip(ACL_COLUMNS, rows.columns, strict=True):
+    names = [*ACL_COLUMNS, _CLUSTER] if has_column(acls, _CLUSTER) else [*ACL_COLUMNS]
+    if cluster is not None:
+        if _CLUSTER not in names:
+            raise UsageError(f"The ACLs have no column {_CLUSTER}. Leave cluster out.")
+        acls = acls.where(F.col(_CLUSTER) == cluster)
+    found = acls.select(*names).toArrow()
+    if _CLUSTER in names and len(found.columns[-1].unique()) > 1:
+        raise UsageError("The ACLs are of several clusters. Pass cluster, the id of one.")
+    rows = found.columns[: len(ACL_COLUMNS)]
+    for name, column in zip(ACL_COLUMNS, rows, strict=True):
         if column.null_count:
             raise DataError(f"Expected ACLs without null, found one in {name}")
-    return [_sound(acl_of(row)) for row in rows_of(rows.columns)]
+    return [_sound(acl_of(row)) for row in rows_of(rows)]
 
 
 def _sound(acl: Acl) -> Acl:
