@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -48,6 +47,7 @@ from aclkit.warehouse.shared_folder import Mark, marked, require_here
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from pyspark import Accumulator
     from pyspark.sql import DataFrame, SparkSession
 
     from aclkit.pipeline.explain.prepared import Prepared
@@ -105,14 +105,13 @@ def decide_on_spark(
             of_defaults = {"ruleset": len(rulesets), "explain_ruling": len(rulings)}
             begin = until_written.enter_context(at_once(spark, len(tables) + 2))
             write = partial(_begin_writing, begin, store, scope.cluster_id)
-            counted = begin(frames.counted)
             written = {"explain_pair": _begin_pairs(begin, write, store, frames)}
             written |= {table: write(table, frame) for table, frame in tables.items()}
             if dense is not None:
                 written["explain"] = write("explain", frames.explain(dense))
             counts = {table: written[table].result() for table in ("explain_pair", *tables)}
             fail_point("between-pairs-and-rulings")
-            for table, rows_counted in counted.result().items():
+            for table, rows_counted in frames.counted().items():
                 _require(table, counts[table], rows_counted + of_defaults.get(table, 0))
         if dense is not None:
             with step(f"Writing {dense:,} decisions"):
@@ -183,7 +182,12 @@ class Frames:
     matched: DataFrame = field(init=False)
     slices: DataFrame = field(init=False)
     sets: DataFrame = field(init=False)
+    _ruled: Accumulator[int] = field(init=False)
     _kept: list[DataFrame] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        """Have rulings counted."""
+        self._ruled = self.spark.sparkContext.accumulator(0)
 
     @classmethod
     def of(
@@ -213,9 +217,12 @@ class Frames:
         frames = cls(spark, prepared, mark, share(spark, of_tasks), len(resources))
         matched = with_matched_patterns(_names(spark, resources), prepared.index)
         frames.matched = frames._keep(matched)
-        frames.slices = frames._keep(frames._sliced(frames._weighed(executors.tasks)))
+        starts = frames._weighed(executors.tasks)
+        frames.slices = frames._keep(frames._sliced(starts))
         met = frames._mapped(frames.slices, tasks.sets, tasks.SETS)
-        frames.sets = frames._keep(met.dropDuplicates(["ruleset_id"]))
+        # A slice has as much as a task is to hold, and its sets are no more than that.
+        by_id = met.repartition(len(starts), "ruleset_id")
+        frames.sets = frames._keep(by_id.dropDuplicates(["ruleset_id"]))
         return frames
 
     @property
@@ -233,9 +240,18 @@ class Frames:
             frame.unpersist()
 
     def counted(self) -> dict[str, int]:
-        """Return how many rows of each table the kernel has found, those of defaults aside."""
-        found = self._mapped(self.sets, tasks.counts, tasks.COUNTS).toArrow()
-        return {table: pc.sum(found[table], min_count=0).as_py() for table in found.column_names}
+        """Return how many rows of each table the kernel has found, those of defaults aside.
+
+        Of rulings those that were written: to decide all again only to count them costs too much.
+        """
+        whole = {
+            "explain_pair": F.sum("pairs"),
+            "explain_class_pair": F.sum("class_pairs"),
+            "ruleset": F.count("type_no"),
+        }
+        (found,) = self.sets.agg(*(of.alias(table) for table, of in whole.items())).collect()
+        counts = {table: count or 0 for table, count in found.asDict().items()}
+        return counts | {"explain_ruling": self._ruled.value}
 
     @property
     def pairs(self) -> DataFrame:
@@ -274,7 +290,7 @@ class Frames:
 
     def rulings(self, defaults: Iterable[tuple[object, ...]]) -> DataFrame:
         """Return the rows of ``explain_ruling``, those of the defaults too."""
-        return self._of_sets("explain_ruling", tasks.rulings, defaults)
+        return self._of_sets("explain_ruling", partial(tasks.rulings, self._ruled), defaults)
 
     def _of_sets(
         self, table: str, task: tasks.Task, defaults: Iterable[tuple[object, ...]]

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from aclkit.pipeline.explain import rows
 from aclkit.pipeline.explain.arrays import Flags, Lists, Numbers
@@ -26,6 +25,9 @@ from aclkit.rules.patterns.columns import PATTERN_IDS
 from aclkit.runtime.arrow import rows_of
 from aclkit.runtime.shared_work import shared
 from aclkit.warehouse.shared_folder import Mark
+
+if TYPE_CHECKING:
+    from pyspark import Accumulator
 
 Batches = Iterable[pa.RecordBatch]
 Task = Callable[["Shared", Batches], Iterator[pa.Table]]
@@ -50,11 +52,6 @@ SETS: Final = pa.schema(
 )
 """Sets of groups in numbers, ``of_class`` empty for none; and for each slice a row of counts, which
 has no type: its id is that of no ruleset."""
-
-
-_COUNTED: Final = ("explain_pair", "explain_class_pair", "ruleset", "explain_ruling")
-COUNTS: Final = pa.schema(dict.fromkeys(_COUNTED, _LONG))
-"""How many rows of each table there are."""
 FILES: Final = pa.schema({"path": _TEXT, "size": _LONG, "modified": _LONG, "stats": _TEXT})
 """Files that tasks have written: the attributes of ``NewFile``."""
 
@@ -168,24 +165,14 @@ def rulesets(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
         yield rows.set_rows(shared.prepared, found, np.arange(len(found)))
 
 
-def rulings(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
-    """Yield the rows of ``explain_ruling`` of distinct sets."""
+def rulings(counted: Accumulator[int], shared: Shared, batches: Batches) -> Iterator[pa.Table]:
+    """Yield the rows of ``explain_ruling`` of distinct sets, and count the rulings."""
     for batch in filter(len, batches):
         types = batch["type_no"].to_numpy().astype(np.int64)
         for part, found in _rulings_of(shared.prepared, batch):
+            counted += len(found.set)
             ids = batch["ruleset_id"].take(pa.array(part))
             yield rows.ruling_rows(shared.prepared, types[part], ids, found)
-
-
-def counts(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
-    """Count the rows of each table, from the counts of slices and from distinct sets."""
-    for batch in filter(len, batches):
-        of_slices = [pc.sum(batch[name], min_count=0) for name in ("pairs", "class_pairs")]
-        known = batch.filter(pc.is_valid(batch["type_no"]))
-        ruled = _rulings_of(shared.prepared, known) if len(known) else ()
-        rulings = sum(len(found.set) for _, found in ruled)
-        row = [*(count.as_py() for count in of_slices), len(known), rulings]
-        yield pa.Table.from_pylist([dict(zip(_COUNTED, row, strict=True))], COUNTS)
 
 
 def _rulings_of(p: Prepared, batch: pa.RecordBatch) -> Iterator[tuple[Numbers, Rulings]]:
