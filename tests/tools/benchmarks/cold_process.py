@@ -17,7 +17,7 @@ from pathlib import Path
 from tests.tools.benchmarks.watching import Peaks, held
 
 _PR_SET_CHILD_SUBREAPER = 36
-_TIMEOUT = 1800
+_TIMEOUT = 7200
 _SECONDS = 0.2
 _OPTIONS = "SPARK_SUBMIT_OPTS"
 _LOG4J = """
