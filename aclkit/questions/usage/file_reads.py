@@ -14,7 +14,7 @@ from typing import Final, Literal
 import pyarrow as pa
 
 from aclkit.errors import GoneError, UsageError
-from aclkit.questions.usage.access_days import AccessDays
+from aclkit.questions.usage.access_days import AccessDays, Place
 from aclkit.questions.usage.clock import Clock, parse_zone
 from aclkit.questions.usage.judging import Judge
 from aclkit.questions.usage.known_files import (
@@ -28,7 +28,7 @@ from aclkit.questions.usage.known_files import (
     same_file,
     take_all,
 )
-from aclkit.questions.usage.reading import Content, LogReader, Place
+from aclkit.questions.usage.reading import Content, read_log
 from aclkit.questions.usage.stretches import Talks
 from aclkit.runtime.read_progress import ReadProgress
 from aclkit.runtime.uri import shown
@@ -169,11 +169,11 @@ class Work:
         )
         if known is None:
             with open_at(file, 0, told) as stream:
-                return LogReader(self.judge, clock, days, told=told).read(stream)
+                return read_log(stream, self.judge, clock, days, told=told)
         with open_at(file, known.read_bytes - known.tail_bytes, told) as stream:
             begin = Place(known.read_bytes, known.read_lines, take_all(stream, known.tail_bytes))
-            reader = LogReader(self.judge, clock, days, begin=begin, talks=_talks(known), told=told)
-            return reader.read(stream)
+            talks = _talks(known)
+            return read_log(stream, self.judge, clock, days, begin=begin, talks=talks, told=told)
 
     def _id_of(self, file: LogFile) -> str:
         name = f"{self.cluster_id} {self.run_number} {file.path} {digest(file.head)}"
