@@ -14,12 +14,11 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from aclkit.pipeline.sources.masking import mask_text
-from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE
+from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE, Judge, Judged, not_read
 from aclkit.questions.usage.clock import to_datetime
+from aclkit.questions.usage.coverage import Talks
 from aclkit.questions.usage.entry import LogEntry
-from aclkit.questions.usage.judging import Judge, Judged, not_read
 from aclkit.questions.usage.line import Statement
-from aclkit.questions.usage.stretches import Talks
 from aclkit.runtime.arrow import record_batch
 from aclkit.warehouse.column_types import arrow_schema
 

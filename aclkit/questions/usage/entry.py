@@ -7,8 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.questions.usage.clock import Clock, Span
-from aclkit.questions.usage.envelope import Written, unwrap
-from aclkit.questions.usage.layout import LAYOUT_NOT_READ, Message, find_messages, is_companion
+from aclkit.questions.usage.layout import (
+    LAYOUT_NOT_READ,
+    Message,
+    Written,
+    find_messages,
+    is_companion,
+    unwrap,
+)
 from aclkit.questions.usage.line import Statement, is_before_2_4, read_statement
 
 

@@ -6,18 +6,21 @@ and each is read from where the one before ended. All others can be read at the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import pyarrow as pa
 
 from aclkit.errors import GoneError, UsageError
+from aclkit.pipeline.plan import Plan
 from aclkit.questions.usage.access_days import AccessDays, Place
+from aclkit.questions.usage.check import Judge
 from aclkit.questions.usage.clock import Clock, parse_zone
-from aclkit.questions.usage.judging import Judge
-from aclkit.questions.usage.known_files import (
+from aclkit.questions.usage.coverage import Talks
+from aclkit.questions.usage.log_file import (
     KnownFile,
     LogFile,
     Same,
@@ -29,9 +32,13 @@ from aclkit.questions.usage.known_files import (
     take_all,
 )
 from aclkit.questions.usage.reading import Content, read_log
-from aclkit.questions.usage.stretches import Talks
 from aclkit.runtime.read_progress import ReadProgress
+from aclkit.runtime.shared_work import in_processes, in_tasks
 from aclkit.runtime.uri import shown
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 Gone = Literal["none", "open", "all"]
 """Which rows of earlier runs a reading takes the place of."""
@@ -250,3 +257,22 @@ def _joined(earlier: FileRead, later: FileRead) -> FileRead:
 
 _ALIKE: Final = 64
 _ID: Final = 16
+
+
+def read_all(
+    work: Work, chains: Sequence[Chain], plan: Plan, start_spark: Callable[[], SparkSession]
+) -> Iterator[FileRead]:
+    """Read files where a plan has them read; Spark starts for its own alone.
+
+    Raises:
+        SurroundingsError: a file cannot be read, or a process was killed.
+    """
+    if plan.engine == "here" or not chains:
+        yield from itertools.chain.from_iterable(map(work.read, chains))
+    elif plan.engine == "spark":
+        # One task for files that begin alike.
+        yield from itertools.chain.from_iterable(in_tasks(start_spark(), work, Work.read)(chains))
+    else:
+        doing = "reads the authorizer log"
+        with in_processes(work, Work.read, plan.workers, doing) as read:
+            yield from itertools.chain.from_iterable(read(chains))

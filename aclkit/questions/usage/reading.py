@@ -30,13 +30,13 @@ from aclkit.questions.usage.access_days import (
     Place,
     Said,
 )
+from aclkit.questions.usage.check import Judge
 from aclkit.questions.usage.clock import Clock
+from aclkit.questions.usage.coverage import Talks
 from aclkit.questions.usage.entry import LONGEST, LogEntry, read_alone, read_entries
-from aclkit.questions.usage.envelope import is_piece
-from aclkit.questions.usage.judging import Judge
+from aclkit.questions.usage.layout import is_piece
 from aclkit.questions.usage.line import Statement, read_statement
 from aclkit.questions.usage.log_file import DamagedLogError, LogStream
-from aclkit.questions.usage.stretches import Talks
 from aclkit.runtime.read_progress import NO_PROGRESS, ReadProgress
 
 

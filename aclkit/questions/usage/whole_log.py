@@ -18,9 +18,10 @@ from typing import Final, NamedTuple
 
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import listed, number_of
-from aclkit.questions.usage.coverage import GAP
-from aclkit.questions.usage.known_log import Log, Needed
-from aclkit.questions.usage.voices import (
+from aclkit.questions.usage.coverage import (
+    GAP,
+    Log,
+    Needed,
     Span,
     controllers_of,
     lacking,

@@ -8,8 +8,8 @@ import pytest
 
 from aclkit.questions.usage import reading
 from aclkit.questions.usage.clock import Clock, parse_zone
+from aclkit.questions.usage.coverage import Talks
 from aclkit.questions.usage.reading import Shapes
-from aclkit.questions.usage.stretches import Talks
 from tests.questions.usage.reading import Nights, expected
 from tests.questions.usage.test_reading import PAST, TEXTS
 

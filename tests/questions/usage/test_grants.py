@@ -10,7 +10,7 @@ import pytest
 from aclkit.model.semantics import KAFKA, REDPANDA
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.coverage import Coverage, FileCoverage, describe, find_gaps
-from aclkit.questions.usage.grants import (
+from aclkit.questions.usage.use import (
     MATCHED,
     TOO_NEW,
     UNKNOWN,

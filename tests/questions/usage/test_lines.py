@@ -14,11 +14,10 @@ from aclkit.pipeline.replay.spans import Range
 from aclkit.questions.usage import lines
 from aclkit.questions.usage.check import AGREE, MISMATCH, UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_micros
-from aclkit.questions.usage.coverage import FileCoverage
-from aclkit.questions.usage.grants import Named
-from aclkit.questions.usage.known_log import Log, Needed, Stretch
-from aclkit.questions.usage.known_past import PAST_TABLES, past_of
+from aclkit.questions.usage.coverage import FileCoverage, Log, Needed, Stretch
 from aclkit.questions.usage.layout import LAYOUT_NOT_READ
+from aclkit.questions.usage.past import PAST_TABLES, past_of
+from aclkit.questions.usage.use import Named
 from aclkit.questions.usage.whole_log import judge_log
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.schemas import TABLES

@@ -21,11 +21,19 @@ from aclkit.questions.remedy.by_use import by_use
 from aclkit.questions.remedy.narrower import narrower
 from aclkit.questions.remedy.proposal import Proposal
 from aclkit.questions.remedy.prove import make_remedy
-from aclkit.questions.usage.brokers import name_brokers
 from aclkit.questions.usage.clock import to_datetime, to_micros
-from aclkit.questions.usage.known_log import Broker, FileDay, Log, Needed, Stretch, Unread
+from aclkit.questions.usage.coverage import (
+    HEARTBEAT,
+    Broker,
+    FileDay,
+    Log,
+    Needed,
+    Stretch,
+    Talks,
+    Unread,
+)
 from aclkit.questions.usage.line import Statement
-from aclkit.questions.usage.stretches import HEARTBEAT, Talks
+from aclkit.questions.usage.read_use import name_brokers
 from aclkit.questions.usage.use import Unused, Use, Used, UseOfAcls
 from aclkit.questions.usage.whole_log import judge_log
 from aclkit.rules.names.question import Budget

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from aclkit.questions.usage.known_log import Broker, FileDay, Log, Needed, Stretch, Unread
+from aclkit.questions.usage.coverage import Broker, FileDay, Log, Needed, Stretch, Unread
 from aclkit.questions.usage.whole_log import (
     BROKERS,
     CONTROLLERS,
