@@ -16,7 +16,7 @@ import pyarrow as pa
 from aclkit.pipeline.sources.masking import mask_text
 from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE, Judge, Judged, not_read
 from aclkit.questions.usage.clock import to_datetime
-from aclkit.questions.usage.coverage import Talks
+from aclkit.questions.usage.coverage import Activities
 from aclkit.questions.usage.entry import LogEntry
 from aclkit.questions.usage.line import Statement
 from aclkit.runtime.arrow import record_batch
@@ -102,7 +102,7 @@ def _time(micros: int | None) -> datetime | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LogPosition:
     """A place between two entries of a file.
 
     Attributes:
@@ -116,20 +116,20 @@ class Place:
     tail: bytes = b""
 
 
-BEGIN: Final = Place()
+BEGIN: Final = LogPosition()
 TAIL: Final = 4_096
 """Bytes of a tail, at most; it never has more than the line that ends there."""
 
 
-class Said:
+class CachedStatement:
     """What lines say, and the row that counts them while the verdict and the day last."""
 
-    __slots__ = ("end", "row", "start", "statement", "talk")
+    __slots__ = ("activity", "end", "row", "start", "statement")
 
-    def __init__(self, statement: Statement, talks: Talks) -> None:
+    def __init__(self, statement: Statement, activities: Activities) -> None:
         """Begin without a row."""
         self.statement = statement
-        self.talk = talks.of(statement)
+        self.activity = activities.of(statement)
         self.row = _NO_ROW
         self.start = self.end = 0
 
@@ -137,7 +137,7 @@ class Said:
 _NO_ROW: Final = Counted(None, 0)
 
 
-class Line(NamedTuple):
+class LogLine(NamedTuple):
     """A line of a file.
 
     Attributes:
@@ -146,7 +146,7 @@ class Line(NamedTuple):
         start: bytes of the file before it, gzip undone.
         number: 1-based.
         before: the line before it.
-        said: what it says, if that is known without a second look.
+        cached: what it says, if that is known without a second look.
         time: when it was written then.
     """
 
@@ -155,20 +155,20 @@ class Line(NamedTuple):
     start: int
     number: int
     before: bytes
-    said: Said | None
+    cached: CachedStatement | None
     time: int
 
     @property
-    def place(self) -> Place:
+    def place(self) -> LogPosition:
         """Where it begins."""
-        return Place(self.start, self.number - 1, self.before[-TAIL:])
+        return LogPosition(self.start, self.number - 1, self.before[-TAIL:])
 
 
-class Entries(NamedTuple):
+class EntryGroup(NamedTuple):
     """Entries that may be one, the place where they begin, and the lines before position 1."""
 
     entries: Sequence[LogEntry]
-    place: Place
+    place: LogPosition
     base: int
 
 
@@ -176,36 +176,38 @@ class LineCounter:
     """Counts the lines of one file.
 
     Attributes:
-        talks: when the file has lines of which kind.
+        activities: when the file has lines of which kind.
         end: from where a later run goes on.
         is_waiting: some lines are newer than the ACLs that are known.
         batches: rows of ``access_day``; whole after ``finish``.
         lines: how many lines these count.
     """
 
-    def __init__(self, judge: Judge, days: AccessDays, talks: Talks, begin: Place) -> None:
+    def __init__(
+        self, judge: Judge, days: AccessDays, activities: Activities, begin: LogPosition
+    ) -> None:
         """Begin at a place; ``days`` takes the rows of lines that need not be read again."""
-        self.talks, self.end, self.is_waiting = talks, begin, False
+        self.activities, self.end, self.is_waiting = activities, begin, False
         self.batches: list[pa.RecordBatch] = []
         self.lines = 0
         self._judge = judge
         self._days = self._closed = days
         self._open = replace(days, is_open=True, rows={})
-        self._with_row: list[Said] = []
+        self._with_row: list[CachedStatement] = []
 
-    def count(self, line: Line, said: Said) -> None:
+    def count(self, line: LogLine, cached: CachedStatement) -> None:
         """Count a line where the row of what it says is the right one, or find that first."""
         time = line.time
-        if not said.start <= time < said.end:
-            self._find_row(line, said)
-        said.row.add(time, line.number)
-        talk = said.talk
-        if not talk.first <= time <= talk.limit:
-            talk.note(time)
-        elif time > talk.last:
-            talk.last = time
+        if not cached.start <= time < cached.end:
+            self._find_row(line, cached)
+        cached.row.add(time, line.number)
+        activity = cached.activity
+        if not activity.first <= time <= activity.limit:
+            activity.note(time)
+        elif time > activity.last:
+            activity.last = time
 
-    def count_entries(self, found: Entries) -> None:
+    def count_entries(self, found: EntryGroup) -> None:
         """Count entries that were read the long way."""
         for entry in found.entries:
             span = entry.span
@@ -217,7 +219,7 @@ class LineCounter:
         """Count the rest of a file that cannot be read as one line, which a later run reads."""
         self._open.of(not_read(UNREADABLE, reason), None, number).lines += 1
 
-    def end_at(self, place: Place) -> None:
+    def end_at(self, place: LogPosition) -> None:
         """Let a later run go on at a place, unless it is to go on at an earlier one."""
         if self._days is not self._open:
             self.end = place
@@ -229,16 +231,16 @@ class LineCounter:
         self._take(self._closed)
         self._take(self._open)
 
-    def _find_row(self, line: Line, said: Said) -> None:
+    def _find_row(self, line: LogLine, cached: CachedStatement) -> None:
         """Find the row of a line whose verdict or day is another one than before."""
         if line.time > self._judge.past.read_at:
             self._wait_at(line.place)
         self._make_room()
-        start, end, judged = self._judge.verdicts(_deciding(said.statement)).at(line.time)
+        start, end, judged = self._judge.verdicts(_deciding(cached.statement)).at(line.time)
         day = line.time // DAY * DAY
-        said.row = self._days.of(judged, line.time, line.number)
-        said.start, said.end = max(start, day), min(end, day + DAY)
-        self._with_row.append(said)
+        cached.row = self._days.of(judged, line.time, line.number)
+        cached.start, cached.end = max(start, day), min(end, day + DAY)
+        self._with_row.append(cached)
 
     def _count_entry(self, entry: LogEntry, number: int) -> None:
         span, statement = entry.span, entry.statement
@@ -255,9 +257,9 @@ class LineCounter:
             row = self._days.of(judged, time, number)
         row.add(time, number)
         if time is not None and (statement is not None or entry.is_ambiguous):
-            self.talks.of(statement).note(time)
+            self.activities.of(statement).note(time)
 
-    def _wait_at(self, place: Place) -> None:
+    def _wait_at(self, place: LogPosition) -> None:
         """Go on here in a later run: what is newer than the ACLs is decided again."""
         self.end_at(place)
         self.is_waiting = True
@@ -269,8 +271,8 @@ class LineCounter:
             self._forget_rows()
 
     def _forget_rows(self) -> None:
-        for said in self._with_row:
-            said.start = said.end = 0
+        for cached in self._with_row:
+            cached.start = cached.end = 0
         self._with_row.clear()
 
     def _take(self, days: AccessDays) -> None:

@@ -19,7 +19,7 @@ from aclkit.questions.usage.past import (
     BEGINNING,
     END,
     ClusterPast,
-    Held,
+    HeldRuling,
     Rulings,
     rule_texts,
     rulings_of,
@@ -34,7 +34,7 @@ VERDICTS: Final = (AGREE, MISMATCH, UNDETERMINED, UNREADABLE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class LineVerdict:
     """What a line is worth.
 
     Attributes:
@@ -45,14 +45,14 @@ class Verdict:
     """
 
     verdict: str
-    held: Held | None = None
+    held: HeldRuling | None = None
     acl_id: str | None = None
     reason: str | None = None
 
 
 def check(
     statement: Statement, span: Span, past: ClusterPast, rulings: Rulings, skew: int
-) -> Verdict:
+) -> LineVerdict:
     """Compare a line with the ruling in force at its time: decision, rule and deciding ACL.
 
     A line within ``skew`` of a change that would alter this very decision, in decision or rule,
@@ -78,43 +78,43 @@ def check(
         reason = (
             f"Kafka's authorizer decides only about LITERAL names, not {statement.pattern_type}"
         )
-        return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=reason)
+        return LineVerdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=reason)
     if symbol := symbol_in(statement.request):
         reason = f"{symbol} stands for any other name here, so it cannot be decided as a name"
-        return Verdict(verdict=UNDETERMINED, acl_id=named, reason=reason)
+        return LineVerdict(verdict=UNDETERMINED, acl_id=named, reason=reason)
     if past.is_unknown(span):
         reason = "the ACLs at that time are unknown: that part of the log was not read"
-        return Verdict(verdict=UNDETERMINED, acl_id=named, reason=reason)
+        return LineVerdict(verdict=UNDETERMINED, acl_id=named, reason=reason)
     if span[1] > past.read_at:
-        return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=_newer(past))
+        return LineVerdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=_newer(past))
     if len({_outcome(one, statement) for one in possible}) > 1:
         unsure = [one for one in possible[1:] if one.since[0] < one.since[1]]
         is_listed = unsure and not any(one.runs for one in unsure)
         if is_listed and any(_says(one, statement) for one in possible):
-            return Verdict(verdict=AGREE, held=held, acl_id=named)
+            return LineVerdict(verdict=AGREE, held=held, acl_id=named)
         reason = _between(unsure) if unsure else _close(possible)
-        return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=reason)
+        return LineVerdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=reason)
     if (statement.decision, statement.rule) != _outcome(held, statement):
         reason = f"the ACLs decide {held.ruling.decision} by {held.texts[-1]}"
-        return Verdict(verdict=MISMATCH, held=held, acl_id=named, reason=reason)
+        return LineVerdict(verdict=MISMATCH, held=held, acl_id=named, reason=reason)
     if statement.rule_text is not None and statement.rule_text not in held.texts:
         reason = f"the line names another ACL than {held.texts[-1]}"
-        return Verdict(verdict=MISMATCH, held=held, acl_id=named, reason=reason)
-    return Verdict(verdict=AGREE, held=held, acl_id=named)
+        return LineVerdict(verdict=MISMATCH, held=held, acl_id=named, reason=reason)
+    return LineVerdict(verdict=AGREE, held=held, acl_id=named)
 
 
-def _outcome(held: Held, statement: Statement) -> tuple[str, str | None]:
+def _outcome(held: HeldRuling, statement: Statement) -> tuple[str, str | None]:
     """Return what of a ruling a line can be compared with."""
     return held.ruling.decision, None if statement.rule is None else held.ruling.rule
 
 
-def _says(held: Held, statement: Statement) -> bool:
+def _says(held: HeldRuling, statement: Statement) -> bool:
     """Whether a ruling is the one that a line tells."""
     is_named = statement.rule_text is None or statement.rule_text in held.texts
     return is_named and (statement.decision, statement.rule) == _outcome(held, statement)
 
 
-def _between(unsure: Sequence[Held]) -> str:
+def _between(unsure: Sequence[HeldRuling]) -> str:
     """Write between which listings the ACLs changed, or between which runs the settings did."""
     runs = next((one.runs for one in unsure if one.runs), None)
     first, last = runs or unsure[0].since
@@ -135,7 +135,7 @@ def _newer(past: ClusterPast) -> str:
     return f"newer than the last run, which read the ACLs at {read}; first run, then usage again"
 
 
-def _close(possible: tuple[Held, ...]) -> str:
+def _close(possible: tuple[HeldRuling, ...]) -> str:
     """Write which change lies too near."""
     since = possible[-1].since[1]
     rulings = [one.ruling for one in possible]
@@ -143,7 +143,7 @@ def _close(possible: tuple[Held, ...]) -> str:
     return f"too close to the change at {_utc(since)}: {either}"
 
 
-def _named_acl(statement: Statement, span: Span, past: ClusterPast, held: Held) -> str | None:
+def _named_acl(statement: Statement, span: Span, past: ClusterPast, held: HeldRuling) -> str | None:
     """Return the id of the ACL that a line names, of several the one that decides now, or lives."""
     if statement.rule != MATCHING_ACL:
         return None

@@ -27,7 +27,7 @@ from aclkit.questions.usage.access_days import ACCESS_DAY
 from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE, Judge
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.coverage import Coverage, describe
-from aclkit.questions.usage.file_reads import FileRead, Work, chains_of, read_all
+from aclkit.questions.usage.file_reads import FileRead, LogFileReader, chains_of, read_all
 from aclkit.questions.usage.lines import (
     Disagreement,
     count_verdicts,
@@ -54,7 +54,7 @@ ACL_USAGE: Final = "acl_usage"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class FilesRead:
     """What was read of files.
 
     Attributes:
@@ -113,7 +113,7 @@ class UsageTables:
             rows = read.rows(_KNOWN)
         return [KnownFile(**dict(zip(KNOWN_COLUMNS, row, strict=True))) for row in rows]
 
-    def write(self, reads: Iterable[FileRead], run_number: int) -> Written:
+    def write(self, reads: Iterable[FileRead], run_number: int) -> FilesRead:
         """Write what is read of files, batch by batch."""
         done: list[FileRead] = []
         batches = _batches(reads, done)
@@ -128,7 +128,7 @@ class UsageTables:
             now = {each.known.file_id: each.known for each in done}
             stay = (each for each in self.known_files() if each.file_id not in now)
             self._write_files([*stay, *now.values()])
-        return Written(
+        return FilesRead(
             lines=sum(each.lines for each in done), is_first=all(e.gone == "none" for e in done)
         )
 
@@ -268,7 +268,9 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
     return result
 
 
-def _read_files(run: Run, tables: UsageTables, past: ClusterPast, options: UsageOptions) -> Written:
+def _read_files(
+    run: Run, tables: UsageTables, past: ClusterPast, options: UsageOptions
+) -> FilesRead:
     """Read what is new of the files into ``access_day``."""
     with step(f"Looking at {number_of(len(options.paths), 'file')}"):
         chains = chains_of(options.paths, tables.known_files())
@@ -277,7 +279,7 @@ def _read_files(run: Run, tables: UsageTables, past: ClusterPast, options: Usage
         step(f"Reading {number_of(len(options.paths), 'file')} and checking the lines"),
         followed(sizes.get(number) for number in range(len(options.paths))) as board,
     ):
-        work = Work(
+        work = LogFileReader(
             judge=Judge(past, round(options.skew.total_seconds() * 1_000_000)),
             zone=options.zone,
             cluster_id=run.cluster_id,

@@ -155,7 +155,7 @@ class Stretches:
         return self._ends
 
 
-class Talk:
+class Activity:
     """Lines of one kind: of many close to each other its stretches learn rarely."""
 
     __slots__ = ("first", "last", "limit", "stretches")
@@ -180,7 +180,7 @@ class Talk:
         return self.stretches
 
 
-class Talks:
+class Activities:
     """The lines of a file by kind: heartbeats, what else is allowed, and the rest."""
 
     __slots__ = ("_allowed", "_beats", "_others")
@@ -192,9 +192,13 @@ class Talks:
         beats: Iterable[tuple[int, int]] = (),
     ) -> None:
         """Begin with the stretches that were read before."""
-        self._others, self._allowed, self._beats = Talk(spoke), Talk(allowed), Talk(beats)
+        self._others, self._allowed, self._beats = (
+            Activity(spoke),
+            Activity(allowed),
+            Activity(beats),
+        )
 
-    def of(self, statement: Statement | None) -> Talk:
+    def of(self, statement: Statement | None) -> Activity:
         """Return the kind of a line; None is one that may be read in several ways."""
         if statement is None or statement.decision != ALLOWED:
             return self._others
@@ -216,8 +220,8 @@ class Talks:
         return _joined(self._beats)
 
 
-def _joined(*talks: Talk) -> Stretches:
-    found = [each.close() for each in talks]
+def _joined(*activities: Activity) -> Stretches:
+    found = [each.close() for each in activities]
     return Stretches(pair for each in found for pair in zip(each.starts, each.ends, strict=True))
 
 
@@ -263,7 +267,7 @@ class Broker(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Log:
+class AuthorizerLog:
     """What was read of the authorizer log of one cluster.
 
     Attributes:
@@ -333,14 +337,14 @@ class Needed:
 Span = tuple[datetime, datetime]
 
 
-def controllers_of(log: Log) -> set[str]:
+def controllers_of(log: AuthorizerLog) -> set[str]:
     """Return the files of controllers that are no brokers."""
     served = {log.brokers.get(each.file, each.file) for each in log.days if each.served}
     beating = {each.file for each in log.days if each.heartbeats}
     return {file for file in beating if log.brokers.get(file, file) not in served}
 
 
-def speakers_of(log: Log, needed: Needed, start: datetime) -> dict[str, str]:
+def speakers_of(log: AuthorizerLog, needed: Needed, start: datetime) -> dict[str, str]:
     """Return whose voice each file is: those of one broker are one, and all if there is one."""
     of_controllers, is_one = controllers_of(log), needed.least(start) == 1
     found = {}
@@ -353,7 +357,11 @@ def speakers_of(log: Log, needed: Needed, start: datetime) -> dict[str, str]:
 
 
 def voices_of(
-    log: Log, stretches: Iterable[Stretch], needed: Needed, start: datetime, last: datetime
+    log: AuthorizerLog,
+    stretches: Iterable[Stretch],
+    needed: Needed,
+    start: datetime,
+    last: datetime,
 ) -> list[Span]:
     """Return when brokers speak, each of them once at a time.
 
@@ -381,7 +389,7 @@ def voices_of(
     return [span for spans in voices.values() for span in united(spans)]
 
 
-def _original(log: Log, file: str) -> str:
+def _original(log: AuthorizerLog, file: str) -> str:
     """Return the first of the files that are copies of each other."""
     known, ahead = {file}, [file]
     while ahead:

@@ -23,7 +23,7 @@ from aclkit.questions.usage.clock import Clock, Moment, Span
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class RawLine:
     """A line that was written at once.
 
     Attributes:
@@ -39,7 +39,7 @@ class Written:
     outer: str = ""
 
 
-def unwrap(lines: Iterable[bytes]) -> Iterator[Written]:
+def unwrap(lines: Iterable[bytes]) -> Iterator[RawLine]:
     r"""Take lines out of their envelopes, and join the pieces of one.
 
     >>> cut = [b"2026-11-20T10:00:00Z stdout P [a]\n", b"2026-11-20T10:00:00Z stdout F b\n"]
@@ -51,16 +51,16 @@ def unwrap(lines: Iterable[bytes]) -> Iterator[Written]:
 
 def is_piece(raw: bytes) -> bool:
     """Whether a line of a file is a piece of one that was written, and more of it follows."""
-    written = Written(position=1, raw=raw, line=raw)
+    written = RawLine(position=1, raw=raw, line=raw)
     piece = _cri(written) or _json_file(written)
     return piece is not None and not piece[1]
 
 
-def _joined(lines: Iterable[bytes]) -> Iterator[Written]:
+def _joined(lines: Iterable[bytes]) -> Iterator[RawLine]:
     """Join pieces, of each stream its own."""
-    begun: dict[str, Written] = {}
+    begun: dict[str, RawLine] = {}
     for position, raw in enumerate(lines, start=1):
-        written = Written(position=position, raw=raw, line=raw)
+        written = RawLine(position=position, raw=raw, line=raw)
         piece = _cri(written) or _json_file(written)
         if piece is None:
             yield from begun.values()
@@ -77,7 +77,7 @@ def _joined(lines: Iterable[bytes]) -> Iterator[Written]:
     yield from begun.values()
 
 
-def _cri(written: Written) -> tuple[str, bool, Written] | None:
+def _cri(written: RawLine) -> tuple[str, bool, RawLine] | None:
     """Read a line of CRI: its stream, whether the line ends with it, and what was written."""
     head = _CRI.match(written.raw)
     if head is None:
@@ -89,7 +89,7 @@ def _cri(written: Written) -> tuple[str, bool, Written] | None:
     return stream, flag == "F", replace(written, line=line, outer=time)
 
 
-def _json_file(written: Written) -> tuple[str, bool, Written] | None:
+def _json_file(written: RawLine) -> tuple[str, bool, RawLine] | None:
     """Read a line of docker's json-file in the same way."""
     if not written.raw.startswith(_JSON_FILE):
         return None
@@ -106,9 +106,9 @@ def _json_file(written: Written) -> tuple[str, bool, Written] | None:
     return stream, line.endswith(b"\n"), replace(written, line=line, outer=time)
 
 
-def _with_headers(lines: Iterable[Written]) -> Iterator[Written]:
+def _with_headers(lines: Iterable[RawLine]) -> Iterator[RawLine]:
     """Join java.util.logging's two lines: time and class, then level and message."""
-    header: Written | None = None
+    header: RawLine | None = None
     for line in lines:
         if header is not None and _JUL_MESSAGE.search(line.line):
             yield replace(header, raw=header.raw + line.raw, line=header.line + line.line)

@@ -19,7 +19,7 @@ from aclkit.questions.usage.entry import CUT_SHORT
 from aclkit.questions.usage.layout import LAYOUT_NOT_READ
 from aclkit.questions.usage.past import ClusterPast
 from aclkit.questions.usage.read_use import REQUEST
-from aclkit.questions.usage.use import Grant, Named, judge_grants
+from aclkit.questions.usage.use import Grant, NamedUse, judge_grants
 from aclkit.questions.usage.whole_log import Judgeable
 from aclkit.rules.decide.rules import ALLOWED, MATCHING_ACL
 from aclkit.warehouse.reader import Reader
@@ -107,13 +107,13 @@ def coverage_of(read: Reader) -> Coverage:
     )
 
 
-def uses_of(read: Reader, since: datetime) -> dict[str, Named]:
+def uses_of(read: Reader, since: datetime) -> dict[str, NamedUse]:
     """Return when each ACL was last named by a readable ALLOWED line, and how often lately.
 
     Of the day on which the window begins its lines count where the last of them is inside.
     """
     rows = read.rows(_USES, since, ALLOWED)
-    return {acl_id: Named(last=last, lines=lines) for acl_id, last, lines in rows}
+    return {acl_id: NamedUse(last=last, lines=lines) for acl_id, last, lines in rows}
 
 
 def allowed_requests(read: Reader, past: ClusterPast) -> dict[Request, int]:

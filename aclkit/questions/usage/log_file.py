@@ -358,7 +358,7 @@ def begins_like(found: LogFile, known: Iterable[KnownFile]) -> list[KnownFile]:
 
 
 @dataclass(frozen=True, slots=True)
-class Same:
+class SameFile:
     """The file that one is.
 
     Attributes:
@@ -372,7 +372,7 @@ class Same:
     is_shorter: bool = False
 
 
-def same_file(found: LogFile, known: Iterable[KnownFile]) -> Same | None:
+def same_file(found: LogFile, known: Iterable[KnownFile]) -> SameFile | None:
     """Return which of the known files one is; None where it is a new one.
 
     Raises:
@@ -381,14 +381,14 @@ def same_file(found: LogFile, known: Iterable[KnownFile]) -> Same | None:
     shorter: KnownFile | None = None
     for each in begins_like(found, known):
         if found.packed is not None and found.packed == each.packed:
-            return Same(each, has_news=False)
+            return SameFile(each, has_news=False)
         tail = _bytes_before(found, each)
         if tail is None:
             shorter = shorter or each
         elif digest(tail) == each.tail_digest:
             is_seen = found.size == each.seen_bytes and not each.is_waiting
-            return Same(each, has_news=not is_seen)
-    return None if shorter is None else Same(shorter, has_news=False, is_shorter=True)
+            return SameFile(each, has_news=not is_seen)
+    return None if shorter is None else SameFile(shorter, has_news=False, is_shorter=True)
 
 
 def _bytes_before(found: LogFile, known: KnownFile) -> bytes | None:

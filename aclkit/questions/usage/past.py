@@ -107,7 +107,7 @@ class ClusterPast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class HeldRuling:
     """A ruling that held for a while.
 
     Attributes:
@@ -144,9 +144,9 @@ class Rulings:
             yield each.end
             yield from each.latest
 
-    def within(self, span: Span) -> tuple[Held, ...]:
+    def within(self, span: Span) -> tuple[HeldRuling, ...]:
         """Return those that held, or may have, at some time of a span, its ends included."""
-        found: list[Held] = []
+        found: list[HeldRuling] = []
         for period in self.periods:
             if period.came[0] <= span[1] and span[0] <= period.end:
                 known = {held.ruling for held in found}
@@ -168,11 +168,11 @@ class Period:
 
     came: Span
     end: int
-    held: tuple[Held, ...]
+    held: tuple[HeldRuling, ...]
     earliest: tuple[int, ...]
     latest: tuple[int, ...]
 
-    def within(self, span: Span) -> tuple[Held, ...]:
+    def within(self, span: Span) -> tuple[HeldRuling, ...]:
         """Return those that held, or may have, if these settings were in force then."""
         first = max(0, bisect_left(self.latest, span[0]) - 1)
         return self.held[first : bisect_right(self.earliest, span[1])]
@@ -287,9 +287,9 @@ def _fold(
     return [(each.ruling, since) for each, since in zip(found, times, strict=True)]
 
 
-def _held(ruling: Ruling, since: Span, came: Span) -> Held:
+def _held(ruling: Ruling, since: Span, came: Span) -> HeldRuling:
     """Return a ruling with its times cut to those of the settings under which it holds."""
-    return Held(
+    return HeldRuling(
         ruling=ruling,
         since=(max(since[0], came[0]), max(since[1], came[1])),
         texts=rule_texts(ruling),

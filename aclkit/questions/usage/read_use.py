@@ -1,4 +1,9 @@
-"""The tables of a cluster → what its authorizer log shows of use, and what it covers."""
+"""The tables of a cluster → what its authorizer log shows of use, and what it covers.
+
+The broker whose log a file is counts only where it is sure: the user gave its name, or the path has
+the word broker or node with the number of a registered broker. The number of a file that was
+rotated is none.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,15 @@ from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.model.acl import Request
 from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_datetime
-from aclkit.questions.usage.coverage import HEARTBEAT, Broker, FileDay, Log, Needed, Stretch, Unread
+from aclkit.questions.usage.coverage import (
+    HEARTBEAT,
+    AuthorizerLog,
+    Broker,
+    FileDay,
+    Needed,
+    Stretch,
+    Unread,
+)
 from aclkit.questions.usage.layout import LAYOUT_NOT_READ
 from aclkit.questions.usage.use import Use, UseOfAcls
 from aclkit.questions.usage.whole_log import Judgeable, judge_log
@@ -194,7 +207,7 @@ def read_requests(tables: Tables, cluster_id: str, principals: Iterable[str] = (
     return found
 
 
-def _read_log(tables: Tables, cluster_id: str, registered: Iterable[Broker]) -> Log:
+def _read_log(tables: Tables, cluster_id: str, registered: Iterable[Broker]) -> AuthorizerLog:
     values = [cluster_id]
     rows = fetch(tables, _DAYS, [ALLOWED, HEARTBEAT, _SERVED_BY_BROKERS, UNREADABLE, *values])
     days = [FileDay(*row) for row in rows]
@@ -206,7 +219,7 @@ def _read_log(tables: Tables, cluster_id: str, registered: Iterable[Broker]) -> 
     sources = {file: source for file, source, *_ in files}
     older = {file for file, _, _, _, _, allowed, *_ in files if allowed is None}
     kept = [row for row in files if row[0] not in older]
-    return Log(
+    return AuthorizerLog(
         days=days,
         stretches=spoke,
         allowed=[

@@ -24,15 +24,15 @@ from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.questions.usage.access_days import (
     BEGIN,
     AccessDays,
-    Entries,
-    Line,
+    CachedStatement,
+    EntryGroup,
     LineCounter,
-    Place,
-    Said,
+    LogLine,
+    LogPosition,
 )
 from aclkit.questions.usage.check import Judge
 from aclkit.questions.usage.clock import Clock
-from aclkit.questions.usage.coverage import Talks
+from aclkit.questions.usage.coverage import Activities
 from aclkit.questions.usage.entry import LONGEST, LogEntry, read_alone, read_entries
 from aclkit.questions.usage.layout import is_piece
 from aclkit.questions.usage.line import Statement, read_statement
@@ -41,7 +41,7 @@ from aclkit.runtime.read_progress import NO_PROGRESS, ReadProgress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class LogContent:
     """What the lines of a file hold.
 
     Attributes:
@@ -50,16 +50,16 @@ class Content:
         seen_bytes: what the file had, gzip undone.
         is_waiting: some lines are newer than the ACLs that are known.
         is_damaged: the rest of a gzipped file cannot be read.
-        talks: when the file has lines of which kind, earlier ones too.
+        activities: when the file has lines of which kind, earlier ones too.
         lines: how many lines were judged.
     """
 
     batches: Sequence[pa.RecordBatch]
-    end: Place
+    end: LogPosition
     seen_bytes: int
     is_waiting: bool
     is_damaged: bool
-    talks: Talks
+    activities: Activities
     lines: int
 
 
@@ -69,10 +69,10 @@ def read_log(
     clock: Clock,
     days: AccessDays,
     *,
-    begin: Place = BEGIN,
-    talks: Talks | None = None,
+    begin: LogPosition = BEGIN,
+    activities: Activities | None = None,
     told: ReadProgress = NO_PROGRESS,
-) -> Content:
+) -> LogContent:
     """Read a stream to its end.
 
     Args:
@@ -81,13 +81,13 @@ def read_log(
         clock: reads the times of the log.
         days: takes the rows of lines that need not be read again; none yet.
         begin: where the stream stands.
-        talks: when the file has lines of which kind, as far as it has been read.
+        activities: when the file has lines of which kind, as far as it has been read.
         told: where to report progress.
     """
-    talks = talks or Talks()
-    counter, damage = LineCounter(judge, days, talks, begin), list[tuple[str, int]]()
-    lines = _in_runs(stream, KnownLines(clock, talks), begin, told, damage)
-    last: Entries | None = None
+    activities = activities or Activities()
+    counter, damage = LineCounter(judge, days, activities, begin), list[tuple[str, int]]()
+    lines = _in_runs(stream, StatementCache(clock, activities), begin, told, damage)
+    last: EntryGroup | None = None
     count = counter.count
     for run, some in groupby(lines, key=_RUN):
         if last is not None:
@@ -97,32 +97,32 @@ def read_log(
             last = _read_run(some, clock, counter)
         else:
             for line in some:
-                if line.said is not None:
-                    count(line, line.said)
+                if line.cached is not None:
+                    count(line, line.cached)
     if last is not None:
         counter.end_at(last.place)
         counter.count_entries(last)
     for reason, number in damage:
         counter.count_damage(reason, number)
     counter.finish()
-    return Content(
+    return LogContent(
         batches=counter.batches,
         end=counter.end,
         seen_bytes=stream.at,
         is_waiting=counter.is_waiting,
         is_damaged=bool(damage),
-        talks=talks,
+        activities=activities,
         lines=counter.lines,
     )
 
 
 def _in_runs(
     stream: LogStream,
-    known: KnownLines,
-    begin: Place,
+    known: StatementCache,
+    begin: LogPosition,
     told: ReadProgress,
     damage: list[tuple[str, int]],
-) -> Iterator[Line]:
+) -> Iterator[LogLine]:
     """Yield the lines of a stream up to its damage, each with its run.
 
     A line that is known is in no run, 0, unless one follows that is not, for that may be its rest,
@@ -130,7 +130,7 @@ def _in_runs(
     """
     number, before = begin.lines, begin.tail
     run, in_run, in_pieces = 0, False, False
-    held: Line | None = None
+    held: LogLine | None = None
     try:
         for raw in stream.lines():
             number += 1
@@ -140,13 +140,13 @@ def _in_runs(
             if found is not None:
                 if held is not None:
                     yield held
-                held, in_run = Line(0, raw, stream.start, number, before, *found), False
+                held, in_run = LogLine(0, raw, stream.start, number, before, *found), False
             else:
                 run, in_run = run if in_run else run + 1, True
                 if held is not None:
                     yield held._replace(run=run)
                 held, in_pieces = None, in_pieces or is_piece(raw)
-                yield Line(run, raw, stream.start, number, before, None, 0)
+                yield LogLine(run, raw, stream.start, number, before, None, 0)
             before = raw
     except DamagedLogError as error:
         damage.append((f"the rest of the gzipped file cannot be read: {error}", number + 1))
@@ -154,30 +154,30 @@ def _in_runs(
         yield held._replace(run=run + 1)
 
 
-def _read_run(lines: Iterable[Line], clock: Clock, counter: LineCounter) -> Entries:
+def _read_run(lines: Iterable[LogLine], clock: Clock, counter: LineCounter) -> EntryGroup:
     """Read lines together, and count all but the last entries: more of these may come."""
-    places: deque[Place] = deque()
+    places: deque[LogPosition] = deque()
     base = -1
     newest: list[LogEntry] = []
     for entry in read_entries(_noted(lines, places), clock):
         if base < 0:
             base = places[0].lines
         if newest and newest[0].group != entry.group:
-            counter.count_entries(Entries(newest, _place_of(newest[0], base, places), base))
+            counter.count_entries(EntryGroup(newest, _place_of(newest[0], base, places), base))
             newest = []
         newest.append(entry)
     place = _place_of(newest[0], base, places) if newest else places[0]
-    return Entries(newest, place, base)
+    return EntryGroup(newest, place, base)
 
 
-def _noted(lines: Iterable[Line], places: deque[Place]) -> Iterator[bytes]:
+def _noted(lines: Iterable[LogLine], places: deque[LogPosition]) -> Iterator[bytes]:
     """Yield lines, and note where each begins."""
     for line in lines:
         places.append(line.place)
         yield line.raw
 
 
-def _place_of(entry: LogEntry, base: int, places: deque[Place]) -> Place:
+def _place_of(entry: LogEntry, base: int, places: deque[LogPosition]) -> LogPosition:
     """Return where an entry's group begins, and forget the places far before it.
 
     The pieces of a line may come among those of others, so the lines do not quite come in order.
@@ -188,17 +188,17 @@ def _place_of(entry: LogEntry, base: int, places: deque[Place]) -> Place:
     return places[before - places[0].lines]
 
 
-class KnownLines:
+class StatementCache:
     """What lines of a file said, by their bytes without the time: plain ones, and any other."""
 
-    def __init__(self, clock: Clock, talks: Talks) -> None:
+    def __init__(self, clock: Clock, activities: Activities) -> None:
         """Begin with none."""
-        self._clock, self._talks = clock, talks
-        self._messages: dict[bytes, Said | None] = {}
+        self._clock, self._activities = clock, activities
+        self._messages: dict[bytes, CachedStatement | None] = {}
         self._minutes: dict[bytes, int] = {}
-        self._shapes = Shapes(clock, talks)
+        self._shapes = Shapes(clock, activities)
 
-    def find(self, raw: bytes) -> tuple[Said, int] | None:
+    def find(self, raw: bytes) -> tuple[CachedStatement, int] | None:
         """Return what a line says and when it was written; None where it goes the long way."""
         found = _PLAIN.match(raw)
         if found is None:
@@ -208,12 +208,12 @@ class KnownLines:
         if begin < 0:
             return None
         message = raw[found.end() :].rstrip(b"\r\n")
-        said = self._messages.get(message)
-        if said is None and message not in self._messages:
-            said = self._read(message)
-        if said is None:
+        cached = self._messages.get(message)
+        if cached is None and message not in self._messages:
+            cached = self._read(message)
+        if cached is None:
             return None
-        return said, begin + int(second) * 1_000_000 + int(milli) * 1_000
+        return cached, begin + int(second) * 1_000_000 + int(milli) * 1_000
 
     def _minute(self, minute: bytes) -> int:
         """Return when a minute began; below 0 where that is not one time after 1970."""
@@ -225,7 +225,7 @@ class KnownLines:
         self._minutes[minute] = found
         return found
 
-    def _read(self, message: bytes) -> Said | None:
+    def _read(self, message: bytes) -> CachedStatement | None:
         """Read a message that is new; None where it cannot be read, or not in one way only."""
         if len(self._messages) >= _MOST_MESSAGES:
             self._messages.clear()
@@ -233,15 +233,15 @@ class KnownLines:
         if len(message) < LONGEST - _LONGEST_START and _ESCAPE not in message:
             with suppress(UnicodeDecodeError):
                 readings = read_statement(message.decode())
-        said = Said(readings[0], self._talks) if len(readings) == 1 else None
-        self._messages[message] = said
-        return said
+        cached = CachedStatement(readings[0], self._activities) if len(readings) == 1 else None
+        self._messages[message] = cached
+        return cached
 
 
-class Alike(NamedTuple):
+class Shape(NamedTuple):
     """What the lines of a shape say, and which of their times is theirs."""
 
-    said: Said
+    cached: CachedStatement
     place: int
 
 
@@ -255,13 +255,13 @@ class Shapes:
     a zone's short name behind it, in pieces of a line.
     """
 
-    def __init__(self, clock: Clock, talks: Talks) -> None:
+    def __init__(self, clock: Clock, activities: Activities) -> None:
         """Begin with none."""
-        self._clock, self._talks = clock, talks
-        self._known: dict[bytes, Alike | None] = {}
+        self._clock, self._activities = clock, activities
+        self._known: dict[bytes, Shape | None] = {}
         self._credit = _CREDIT
 
-    def find(self, raw: bytes) -> tuple[Said, int] | None:
+    def find(self, raw: bytes) -> tuple[CachedStatement, int] | None:
         """Return what a line says and when it was written; None where it goes the long way."""
         if self._credit <= 0:
             return None
@@ -277,9 +277,9 @@ class Shapes:
         if found is None:
             return None
         time = self._time(times[found.place])
-        return None if time is None else (found.said, time)
+        return None if time is None else (found.cached, time)
 
-    def _learn(self, raw: bytes, shape: bytes, times: list[bytes]) -> Alike | None:
+    def _learn(self, raw: bytes, shape: bytes, times: list[bytes]) -> Shape | None:
         """Read the first line of a shape; too many shapes cost more than they save."""
         self._credit -= 1
         if len(self._known) >= _MOST_SHAPES:
@@ -287,7 +287,7 @@ class Shapes:
         self._known[shape] = found = self._read(raw, times)
         return found
 
-    def _read(self, raw: bytes, times: list[bytes]) -> Alike | None:
+    def _read(self, raw: bytes, times: list[bytes]) -> Shape | None:
         if _JUL in raw or _ZONED.search(raw) or is_piece(raw):
             return None
         entry = read_alone(raw, self._clock)
@@ -298,7 +298,7 @@ class Shapes:
         in_names = any(time.decode() in text for time in times for text in texts)
         if entry.span[0] != entry.span[1] or len(places) != 1 or in_names:
             return None
-        return Alike(Said(entry.statement, self._talks), places[0])
+        return Shape(CachedStatement(entry.statement, self._activities), places[0])
 
     def _time(self, text: bytes) -> int | None:
         """Read a time that is only one."""

@@ -274,7 +274,7 @@ grant for each of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class NamedUse:
     """Use of one ACL in the log: the last line that names it, and how many in the window."""
 
     last: datetime
@@ -298,7 +298,7 @@ class Grant:
 
 def judge_grants(
     lives: Iterable[Lifetime],
-    named: Mapping[str, Named],
+    named: Mapping[str, NamedUse],
     matches: Mapping[str, datetime],
     log: Judgeable,
     super_users: Collection[str] = (),
@@ -369,7 +369,7 @@ def _any_use(acl: Acl, at: datetime) -> Use:
     return Use(request=request, last_at=at)
 
 
-def _usage(found: Used | Unused | Unknown, named: Named | None, log: Judgeable) -> str:
+def _usage(found: Used | Unused | Unknown, named: NamedUse | None, log: Judgeable) -> str:
     """Return the word of the table for a verdict."""
     if isinstance(found, Used):
         start = log.window_from
@@ -381,16 +381,16 @@ def _usage(found: Used | Unused | Unknown, named: Named | None, log: Judgeable) 
 
 
 def _by_binding(
-    lives: Iterable[Lifetime], uses: Mapping[str, Named]
-) -> dict[tuple[str, ...], Named]:
+    lives: Iterable[Lifetime], uses: Mapping[str, NamedUse]
+) -> dict[tuple[str, ...], NamedUse]:
     """Put the uses of ACLs with the same seven fields together: a line cannot tell them apart."""
-    together: dict[tuple[str, ...], Named] = {}
+    together: dict[tuple[str, ...], NamedUse] = {}
     for life in lives:
         use, other = uses.get(life.acl.acl_id), together.get(life.acl.binding)
         if use is not None:
             together[life.acl.binding] = (
                 use
                 if other is None
-                else Named(last=max(use.last, other.last), lines=use.lines + other.lines)
+                else NamedUse(last=max(use.last, other.last), lines=use.lines + other.lines)
             )
     return together

@@ -16,7 +16,7 @@ from aclkit.questions.usage.use import (
     UNKNOWN,
     UNUSED,
     USED,
-    Named,
+    NamedUse,
     find_unused,
     judge_grants,
 )
@@ -47,7 +47,7 @@ def usage(lives, uses=None, matches=None, log=WHOLE, supers=()):
 
 
 def used(days_ago):
-    return Named(last=END - days_ago * DAY, lines=1)
+    return NamedUse(last=END - days_ago * DAY, lines=1)
 
 
 def test_a_grant_that_no_line_names_in_the_window_is_unused():

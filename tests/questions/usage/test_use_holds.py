@@ -24,12 +24,12 @@ from aclkit.questions.remedy.prove import make_remedy
 from aclkit.questions.usage.clock import to_datetime, to_micros
 from aclkit.questions.usage.coverage import (
     HEARTBEAT,
+    Activities,
+    AuthorizerLog,
     Broker,
     FileDay,
-    Log,
     Needed,
     Stretch,
-    Talks,
     Unread,
 )
 from aclkit.questions.usage.line import Statement
@@ -225,7 +225,7 @@ def _write(
 
 def read(world: World) -> UseOfAcls:
     """Read the files as ``usage`` does, without tables."""
-    talks = {path: Talks() for path in world.files}
+    talks = {path: Activities() for path in world.files}
     days: dict[tuple[str, object], list[int]] = {}
     for path, lines in world.files.items():
         for line in lines:
@@ -239,7 +239,7 @@ def read(world: World) -> UseOfAcls:
             found[0] += line.is_allowed
             found[1] += line.api == HEARTBEAT
             found[2] += line.api in ("Produce", "ListOffsets")
-    log = Log(
+    log = AuthorizerLog(
         days=[FileDay(path, day, *counts) for (path, day), counts in days.items()],  # type: ignore[arg-type]  # the key's date
         stretches=[each for path in talks for each in _stretches(path, talks[path].spoke)],
         allowed=[each for path in talks for each in _stretches(path, talks[path].allowed)],
