@@ -19,8 +19,7 @@ from aclkit.cli.session import command_run
 from aclkit.cli.settings_options import builder_of, principal_options
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import command_of
-from aclkit.kafka.acls.creation import CreationRules
-from aclkit.kafka.acls.new import acl_filters, new_acls
+from aclkit.kafka.acls.creation import CreationRules, acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
 from aclkit.kafka.acls.text import render_added, render_list, render_removed, visible_acl
 from aclkit.kafka.principals.load import CheckedBuilder, principal_of

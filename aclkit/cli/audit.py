@@ -18,8 +18,13 @@ from aclkit.audit.findings.baseline import (
     render_mute,
 )
 from aclkit.audit.findings.registry import check_kinds
-from aclkit.audit.reports.findings_answer import explanation, findings_answer
-from aclkit.audit.reports.findings_read import notes_on_audit, read_findings, read_judged
+from aclkit.audit.reports.findings_answer import (
+    explanation,
+    findings_answer,
+    notes_on_audit,
+    read_findings,
+    read_judged,
+)
 from aclkit.cli.baseline_options import (
     baseline_options,
     fail_on_option,

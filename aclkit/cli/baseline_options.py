@@ -7,7 +7,7 @@ from datetime import date
 
 import click
 
-from aclkit.audit.findings.baseline import Judged, Known, Mute, parse_baseline, parse_mutes
+from aclkit.audit.findings.baseline import BaselineEntry, Judged, Mute, parse_baseline, parse_mutes
 from aclkit.audit.reports.words import ran_out_sentences
 from aclkit.cli.options import F, GateOption, option, together
 from aclkit.cli.output import tell
@@ -35,7 +35,7 @@ def fail_on_option(text: str) -> Callable[[F], F]:
     )
 
 
-def read_baseline(path: str | None) -> dict[str, Known]:
+def read_baseline(path: str | None) -> dict[str, BaselineEntry]:
     """Read the file of ``--baseline``; without one nothing is known."""
     return {} if path is None else parse_baseline(read_text(path, LARGEST_DATA), path)
 

@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 import click
 import duckdb
 
-from aclkit.audit.reports.changes_answer import ChangedCell, cells_answer
-from aclkit.audit.reports.changes_read import read_run_changes
+from aclkit.audit.reports.changes_answer import ChangedCell, cells_answer, read_run_changes
 from aclkit.cli.context import Context, format_option, tell_state
 from aclkit.cli.help import question
 from aclkit.cli.options import option

@@ -19,10 +19,8 @@ from aclkit.cli.lazy_group import COMMANDS, LazyGroup
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell, write_lines, write_rows
 from aclkit.errors import UsageError
-from aclkit.kafka.acls.records import render_records
+from aclkit.kafka.acls.exports import render_kafka_users, render_records, render_terraform
 from aclkit.kafka.acls.script import render_bulk, render_script
-from aclkit.kafka.acls.strimzi import render_kafka_users
-from aclkit.kafka.acls.terraform import render_terraform
 from aclkit.model.acl import Acl
 from aclkit.questions.query.export import explain_batches, render_csv, write_parquet
 from aclkit.runtime.atomic_file import open_atomically

@@ -20,9 +20,8 @@ from aclkit.cli.output import tell, tell_all
 from aclkit.cli.questions import taken_principal
 from aclkit.cli.use_options import keep_option, log_options
 from aclkit.errors import UsageError
+from aclkit.kafka.acls.exports import render_kafka_users, render_terraform
 from aclkit.kafka.acls.script import render_changes
-from aclkit.kafka.acls.strimzi import render_kafka_users
-from aclkit.kafka.acls.terraform import render_terraform
 from aclkit.kafka.desired.read import Asked as AskedOfFiles
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words

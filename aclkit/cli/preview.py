@@ -13,8 +13,7 @@ from aclkit.cli.help import Questions
 from aclkit.cli.options import option
 from aclkit.cli.output import tell
 from aclkit.cli.preview_apply import apply
-from aclkit.kafka.acls.creation import CreationRules
-from aclkit.kafka.acls.new import acl_filters, new_acls
+from aclkit.kafka.acls.creation import CreationRules, acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
 from aclkit.model.acl_words import acl_words
 from aclkit.model.semantics import Semantics, read_as

@@ -14,8 +14,8 @@ import click
 from aclkit.answer.masked import masker
 from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.findings.audit_input import AuditInput
-from aclkit.audit.findings.changed import changed_findings
 from aclkit.audit.findings.read import AUDITED, audit_published, read_findings
+from aclkit.audit.findings.registry import changed_findings
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats, tell_state
 from aclkit.cli.desired_options import DesiredOptions, desired_options

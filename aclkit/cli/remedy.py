@@ -15,6 +15,7 @@ from aclkit.answer.render import FORMATS
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.baseline import classify
 from aclkit.audit.findings.read import audit_published, read_findings
+from aclkit.audit.findings.redundant import reasons_to_go
 from aclkit.audit.findings.registry import check_kinds, find_all
 from aclkit.audit.findings.remedies import advice_of
 from aclkit.cli.acls import KAFKA_ACLS
@@ -243,7 +244,7 @@ class _Found:
         )
 
     def _reasons_of(self, acls: Collection[Acl]) -> Reasons:
-        return replace(self.facts, acls=tuple(acls)).reasons_to_go
+        return reasons_to_go(replace(self.facts, acls=tuple(acls)))
 
     def _held(self) -> dict[Binding, str]:
         """Return the ACLs that stay, and why."""

@@ -25,8 +25,7 @@ from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.moment import parse_time
 from aclkit.pipeline.replay.forget import parse_forget
 from aclkit.pipeline.replay.history_plan import describe_spans
-from aclkit.pipeline.replay.imprint import imprint_of
-from aclkit.pipeline.replay.intake import Intake, ask_live, look_at, parse_source
+from aclkit.pipeline.replay.intake import Intake, ask_live, imprint_of, look_at, parse_source
 from aclkit.pipeline.replay.job import replay as replay_into
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.warehouse.run import begin_run, hold, publish

@@ -31,7 +31,7 @@ from aclkit.audit.review.folder import (
     now,
 )
 from aclkit.audit.review.known_of_acls import read_item_ends, read_item_use
-from aclkit.audit.review.read import Asked, new_review, read_acls_of
+from aclkit.audit.review.read import NewReview, new_review, read_acls_of
 from aclkit.audit.review.templates import PCI_DSS, TEMPLATES, is_still_valid
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command, question
@@ -108,7 +108,7 @@ def start(
     root = reviews_folder(context, reviews)
     rows = [] if owners is None else _read_owners(owners)
     earlier = None if since is None else _earlier(root, since)
-    asked = Asked(
+    asked = NewReview(
         name=name or _free_name(root),
         at=now(),
         by=sound_text(by, "a name"),

@@ -12,6 +12,7 @@ from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.read import AUDITED, audit_published
+from aclkit.audit.findings.redundant import reasons_to_go
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats, tell_state
@@ -111,7 +112,7 @@ def tidy(
         tell_all(map(clean, applied.notes))
         state, places = applied.after, {**applied.places}
     rules = state.rules(base.semantics)
-    reasons = replace(facts, acls=tuple(rules.acls)).reasons_to_go
+    reasons = reasons_to_go(replace(facts, acls=tuple(rules.acls)))
     if pattern_type is None:
         proven = tidy_proven(
             rules,

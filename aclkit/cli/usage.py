@@ -20,11 +20,10 @@ from aclkit.pipeline.plan import DecideWith
 from aclkit.pipeline.replay.known_tables import read_clusters
 from aclkit.questions.denials.findings import LEAST_LINES
 from aclkit.questions.usage.answer import usage_answer
-from aclkit.questions.usage.brokers import split_name
 from aclkit.questions.usage.clock import parse_zone
 from aclkit.questions.usage.command import UsageOptions, check_usage
 from aclkit.questions.usage.log_file import find_log_files
-from aclkit.questions.usage.read_use import LogOptions
+from aclkit.questions.usage.read_use import LogOptions, split_name
 from aclkit.warehouse.run import publish
 from aclkit.warehouse.views import USAGE
 

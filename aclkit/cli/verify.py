@@ -18,8 +18,7 @@ from aclkit.cli.help import command
 from aclkit.cli.options import option, timeout_option
 from aclkit.cli.output import tell
 from aclkit.errors import DataError, UsageError
-from aclkit.kafka.verify.cells import Cell, Sample, read_cells
-from aclkit.kafka.verify.compare import Agreement, Mismatch, compare
+from aclkit.kafka.verify.compare import Agreement, Cell, Mismatch, Sample, compare, read_cells
 from aclkit.kafka.verify.jars import NEWEST, VERSIONS, choose_version, class_path
 from aclkit.kafka.verify.kafka import PATIENCE, Kafka
 from aclkit.kafka.verify.wire import Reply

@@ -13,9 +13,9 @@ from functools import cached_property
 from typing import Any, Final
 
 import aclkit
-from aclkit.audit.alerts.courier import StillSendingError
 from aclkit.audit.alerts.delivery import Delivery, moved_since
 from aclkit.audit.alerts.since import Moved
+from aclkit.audit.alerts.webhook import StillSendingError
 from aclkit.audit.reports.as_prometheus import render_prometheus
 from aclkit.audit.reports.data import NightlySummary, RunReport
 from aclkit.audit.reports.gather import gather

@@ -12,7 +12,7 @@ from datetime import date
 
 import duckdb
 
-from aclkit.audit.findings.baseline import Judged, Known, Mute, classify, failing
+from aclkit.audit.findings.baseline import BaselineEntry, Judged, Mute, classify, failing
 from aclkit.audit.reports.data import AssertionOutcome, NightlySummary
 from aclkit.audit.reports.words import ran_out_sentences, states_words
 from aclkit.model.findings import NEVER, SEVERITIES, Finding, up_to
@@ -44,7 +44,7 @@ class Policies:
     today: date
     fail_on: str = "high"
     only_new: bool = False
-    baseline: Mapping[str, Known] = field(default_factory=dict)
+    baseline: Mapping[str, BaselineEntry] = field(default_factory=dict)
     mutes: Sequence[Mute] = ()
     assertions: Sequence[Assertion] = ()
 

@@ -71,7 +71,7 @@ class RunSettings:
         inventory_digest: digest of what was asked about.
         inventory_rows: digest of the rows that list these names.
         rules_digest: digest of the rules, the kinds of findings and the format.
-        sources: imprint of what a replay read, see ``pipeline.replay.imprint``; None where it
+        sources: imprint of what a replay read, see ``pipeline.replay.intake``; None where it
             cannot be known whether the next one would read the same.
         broad_share: of a run that looked for findings, see ``audit.findings.facts``.
         has_builder: of such a run, whether a principal builder was configured.

@@ -267,7 +267,7 @@ WRITER = """
 import sys, time
 from pathlib import Path
 from aclkit.pipeline.replay.changes import add_to
-from aclkit.kafka.acls.new import new_acls
+from aclkit.kafka.acls.creation import new_acls
 from aclkit.kafka.acls.options import AclOptions
 from aclkit.warehouse.run import begin_run, publish
 from aclkit.pipeline.replay.write import write_change

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
 from aclkit.audit.alerts.alerts import alert_of, alert_of_failure, render_alert
-from aclkit.audit.findings.baseline import Judged, Known, Mute
+from aclkit.audit.findings.baseline import BaselineEntry, Judged, Mute
 from aclkit.audit.reports.as_json import render_json
 from aclkit.cli import cli
 from aclkit.errors import DataError
@@ -121,7 +121,7 @@ SPOKE = {
     **{"spoke_from": [to_micros(WHEN)], "spoke_to": [to_micros(WHEN)]},
 }
 ASKED = [(name, words) for name, asked in QUESTIONS.items() for words in asked]
-KNOWN = Known(fingerprint="g", finding="public-access", severity="low", subject="topic:t")
+KNOWN = BaselineEntry(fingerprint="g", finding="public-access", severity="low", subject="topic:t")
 MUTE = Mute(
     fingerprint="f", finding=None, subject=None, until=WHEN.date(), owner="ann", reason="soon"
 )

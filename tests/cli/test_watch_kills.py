@@ -17,7 +17,7 @@ from itertools import count, pairwise
 
 import pytest
 
-from aclkit.audit.alerts import courier
+from aclkit.audit.alerts import webhook
 from aclkit.nightly import nightly_run
 from aclkit.warehouse import watch_state
 from tests.audit.reports.hook import serving
@@ -41,7 +41,7 @@ class Writes:
     def watched(self) -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
             for module, name in (
-                (watch_state, "write_atomically"), (courier, "send_alert"),
+                (watch_state, "write_atomically"), (webhook, "send_alert"),
                 (nightly_run, "publish"),
             ):  # fmt: skip
                 patch.setattr(module, name, self._around(name, getattr(module, name)))

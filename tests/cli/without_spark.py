@@ -17,8 +17,8 @@ from aclkit.pipeline.replay.record import ReplayResult
 from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE, VERDICTS
 from aclkit.questions.usage.command import UsageResult
 from aclkit.questions.usage.coverage import Coverage, FileCoverage
-from aclkit.questions.usage.grants import Grant
 from aclkit.questions.usage.lines import EXAMPLE_COLUMNS
+from aclkit.questions.usage.use import Grant
 from aclkit.questions.usage.whole_log import Judgeable, Missing
 from aclkit.warehouse.maintenance import Maintained
 from tests.factories import acl

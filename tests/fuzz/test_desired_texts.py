@@ -18,8 +18,7 @@ from aclkit.kafka.desired.fields import CAPITALS, desired_acl
 from aclkit.kafka.desired.formats import Format
 from aclkit.kafka.desired.model import DesiredAcl, Document, Part, Place
 from aclkit.kafka.desired.other_json import OTHER_JSON
-from aclkit.kafka.desired.script_options import read_options
-from aclkit.kafka.desired.scripts import BULK, SCRIPT
+from aclkit.kafka.desired.scripts import BULK, SCRIPT, read_options
 from aclkit.kafka.desired.shell import Word
 from aclkit.model.principal import split_principal
 from aclkit.runtime.safe_read import decode

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aclkit.kafka.desired import hcl, terraform_plan, terraform_state
+from aclkit.kafka.desired import hcl, terraform_files, terraform_plan
 from aclkit.kafka.desired.formats import format_of
 from aclkit.kafka.desired.model import Document
 from aclkit.kafka.desired.plan_effect import absent_after, plan_effects
@@ -16,7 +16,7 @@ from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, Res
 from tests.fuzz.mutating import ends_well, rounds
 from tests.kafka.desired.terraform_files import HANDED, acl, plan, resource
 
-FORMATS = (*terraform_plan.FORMATS, *terraform_state.FORMATS, *hcl.FORMATS)
+FORMATS = (*terraform_plan.FORMATS, *terraform_files.FORMATS, *hcl.FORMATS)
 SECRET = "hunter2-hunter2"
 PLANS = ("1-plan.json", "2-plan.json")
 STATES = ("1-state.json", "2-state.json")

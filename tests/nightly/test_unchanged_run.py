@@ -14,7 +14,6 @@ import pytest
 from deltalake import write_deltalake
 from pyspark.sql import SparkSession
 
-from aclkit.pipeline.replay import imprint
 from tests.audit.reports.hook import serving
 from tests.cli.running import Warehouse
 from tests.nightly.both_ways import LATER, both_ways, call, takes_work
@@ -171,7 +170,7 @@ def test_a_source_of_other_bytes_takes_work(nights, tmp_path, name):
 
 
 def test_so_does_another_aclkit(nights, monkeypatch):
-    monkeypatch.setattr(imprint, "_reading", lambda: "of another source")
+    monkeypatch.setattr("aclkit.pipeline.replay.intake._reading", lambda: "of another source")
     assert takes_work(nights.folder / "warehouse", words(nights, *NEVER))
 
 
@@ -189,7 +188,7 @@ def test_so_does_a_file_that_was_written_while_it_was_read(nights, tmp_path, mon
     source = shutil.copy(nights.folder / "records.jsonl", tmp_path)
     command = ("run", "--source", f"records:{source}", *NEVER)
     with monkeypatch.context() as patch:
-        patch.setattr(imprint.Imprint, "holds", lambda _: False)
+        patch.setattr("aclkit.pipeline.replay.intake.Imprint.holds", lambda _: False)
         assert call(place, command).exit_code == 0
     assert takes_work(place, command)
     assert call(place, command).exit_code == 0

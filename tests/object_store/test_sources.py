@@ -9,8 +9,7 @@ from click.testing import CliRunner
 
 from aclkit.cli import cli
 from aclkit.errors import SurroundingsError, UsageError
-from aclkit.pipeline.replay.imprint import imprint_of
-from aclkit.pipeline.replay.intake import look_at, parse_source
+from aclkit.pipeline.replay.intake import imprint_of, look_at, parse_source
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.sources import files
 from aclkit.runtime.atomic_file import open_atomically, write_atomically

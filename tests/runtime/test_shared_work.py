@@ -8,7 +8,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from aclkit.pipeline.explain.engines import Unit
+from aclkit.pipeline.explain.deciding import Unit
 from aclkit.runtime import shared_work
 from aclkit.runtime.shared_work import in_tasks
 from aclkit.warehouse.damage import is_of_spark

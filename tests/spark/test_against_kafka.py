@@ -6,8 +6,7 @@ from itertools import islice
 
 import pytest
 
-from aclkit.kafka.verify.cells import Cell
-from aclkit.kafka.verify.compare import compare
+from aclkit.kafka.verify.compare import Cell, compare
 from aclkit.kafka.verify.jars import class_path
 from aclkit.kafka.verify.kafka import Kafka
 from aclkit.model.acl import Request

@@ -2,6 +2,10 @@
 
 The address of a webhook is a secret, and so is the token: they come from the environment or from
 a file, never from the command line, and stand in no message, no log line and no exception.
+
+A receiver may hang, and further tries take minutes. So a watcher waits for a short time only: what
+is under way then lands in a later turn, and nothing else is sent before. Only what has landed is
+noted, so a kill in between sends it once more, with the same ``alert_id``.
 """
 
 from __future__ import annotations
@@ -12,12 +16,16 @@ import logging
 import os
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from aclkit.audit.alerts.alerts import Alert, render_alert
 from aclkit.errors import SurroundingsError, UsageError
+from aclkit.runtime import signals
+from aclkit.runtime.deadline import start
 from aclkit.runtime.safe_read import read_text
 
 ADDRESS_VARIABLE: Final = "ACLKIT_ALERT_WEBHOOK"
@@ -177,3 +185,57 @@ def _parse(address: str, where: str) -> SplitResult:
             f"the address in {where} holds a user or a password: put a token into {TOKEN_VARIABLE}"
         )
     return parts
+
+
+class StillSendingError(SurroundingsError):
+    """An alert is under way, and has neither arrived nor failed."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Courier:
+    """Takes alerts to one receiver.
+
+    Attributes:
+        webhook: the receiver.
+        patience: seconds to wait for one; None waits for all of its tries.
+    """
+
+    webhook: Webhook
+    patience: float | None = None
+    _under_way: tuple[Future[None], Callable[[], None]] | None = None
+
+    def send(self, alert: Alert, landed: Callable[[], None]) -> None:
+        """Send an alert; nothing may be under way.
+
+        Args:
+            alert: what is sent.
+            landed: notes that it has arrived; called here or by ``settle``.
+
+        Raises:
+            StillSendingError: it takes longer.
+            SurroundingsError: it was not delivered.
+        """
+        if self.patience is None:
+            send_alert(alert, self.webhook)
+            landed()
+            return
+        sending = start(partial(send_alert, alert, self.webhook), "aclkit-alert")
+        self._under_way = sending, landed
+        self.settle(self.patience)
+
+    def settle(self, patience: float = 0.0) -> bool:
+        """Note what has arrived since; return whether anything has.
+
+        Raises:
+            StillSendingError: it is still under way.
+            SurroundingsError: it was not delivered.
+        """
+        if self._under_way is None:
+            return False
+        sending, landed = self._under_way
+        if not signals.wait_for(sending, patience):
+            raise StillSendingError("An alert is still being sent.")
+        self._under_way = None
+        sending.result()
+        landed()
+        return True

@@ -6,18 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import and_
-from typing import Final
+from typing import Final, TypeVar, cast
 
-from aclkit.audit.findings.removable import (
-    Covers,
-    Removable,
-    Rows,
-    find_leftovers,
-    find_overridden,
-    find_removable,
-    written_beside,
-)
-from aclkit.audit.findings.unwanted import reasons_to_go
 from aclkit.model.acl import Acl, Request
 from aclkit.model.brokers import Broker, RangesByBroker, ranges_by_broker
 from aclkit.model.cidr import parse_range
@@ -27,16 +17,23 @@ from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import SemanticsChange
 from aclkit.rules.names.overlap_index import OverlapIndex, Who
 from aclkit.rules.names.question import Budget
-from aclkit.rules.names.redundancy import Leftover, View
-from aclkit.rules.names.rows import Rules, rows_of
+from aclkit.rules.names.redundancy import Leftover, View, find_left
+from aclkit.rules.names.rows import Row, Rules, operations_of, rows_of
 from aclkit.rules.patterns.match import can_match, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
 
 PatternKey = tuple[str, str, str]
 """Resource type, pattern type, resource name."""
 
-_KNOWN_OF_BOTH: Final = ("rows", "others", "decider", "leftovers", "overridden", "index")
+Rows = Mapping[str, Row]
+"""Id → ACL, in order of ids."""
+Covers = dict[str, tuple[Acl, ...]]
+"""Id of an ACL that may go → the ACLs that answer in its place."""
+
+_KNOWN_OF_BOTH: Final = ("rows", "others", "decider", "leftovers", "overridden", "index", "_made")
 """What is the same whatever is supposed."""
+
+_T = TypeVar("_T")
 
 _MOST_TRIED: Final = 10
 """So many topics are tried for an example."""
@@ -156,40 +153,30 @@ class AuditInput:
 
     @cached_property
     def leftovers(self) -> Mapping[str, Leftover]:
-        """Id of an ALLOW → what DENYs leave of it."""
-        return find_leftovers(self.rows, self.others)
+        """Id of an ALLOW → what DENYs leave of it: DENY wins (StandardAuthorizerData)."""
+        allows = ((each, row) for each, row in self.rows.items() if row.acl.is_allow)
+        return {
+            each: find_left((row,), self.others, operations_of(row.acl)) for each, row in allows
+        }
 
     @cached_property
     def overridden(self) -> Covers:
         """The ALLOWs that DENYs leave nothing of, each with those DENYs."""
-        return find_overridden(self.leftovers)
+        return {
+            acl_id: tuple(row.acl for row in left.by)
+            for acl_id, left in self.leftovers.items()
+            if left.by
+        }
+
+    def once(self, make: Callable[[AuditInput], _T]) -> _T:
+        """Return what a function makes of this input, made once: the same whatever is supposed."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast(_T, self._made[make])
 
     @cached_property
-    def removables(self) -> Removable:
-        """The ACLs that others of the same permission make unnecessary, and the unknown ones."""
-        return find_removable(self.rows, self.others, self.overridden, self.may_cover)
-
-    @cached_property
-    def reasons_to_go(self) -> Callable[[Acl], frozenset[str]]:
-        """Tells which kinds of findings ask, or may ask, to remove or narrow an ACL."""
-        return reasons_to_go(self._supposing(_KNOWN_OF_BOTH))
-
-    def may_cover(self, cover: Acl, covered: Acl) -> bool:
-        """Whether one ACL can be the reason to remove another.
-
-        It cannot if a finding asks to remove or narrow the cover, but not the covered ACL.
-        """
-        return self.reasons_to_go(cover) <= self.reasons_to_go(covered)
-
-    @cached_property
-    def removable(self) -> Covers:
-        """The ACLs that others of the same permission make redundant, each with those others.
-
-        A DESCRIBE that kafka-acls wrote together with a READ or WRITE stays as long as that does.
-        """
-        covers = self.removables.covers
-        staying = set(written_beside(self.rows, covers))
-        return {acl_id: by for acl_id, by in covers.items() if acl_id not in staying}
+    def _made(self) -> dict[Callable[[AuditInput], object], object]:
+        return {}
 
     @cached_property
     def given(self) -> Mapping[str, frozenset[str]]:
@@ -272,12 +259,12 @@ class AuditInput:
 
     def supposing(self) -> AuditInput:
         """Return the same, where something is left wherever that is unknown."""
-        return self._supposing((*_KNOWN_OF_BOTH, "removables", "by_ranges", "rereads"))
-
-    def _supposing(self, known_of_both: Iterable[str]) -> AuditInput:
         other = replace(self, supposed=True)
-        for known in known_of_both:
+        for known in _KNOWN_OF_BOTH:
             other.__dict__[known] = getattr(self, known)
+        for known in ("by_ranges", "rereads"):
+            if known in self.__dict__:
+                other.__dict__[known] = self.__dict__[known]
         return other
 
     @cached_property

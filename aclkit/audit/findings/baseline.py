@@ -29,7 +29,7 @@ _MUTE_KEYS: Final = ("fingerprint", "finding", "subject", "until", "owner", "rea
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class BaselineEntry:
     """A finding of a baseline; a fixed one is all that is left of it."""
 
     fingerprint: str
@@ -82,7 +82,7 @@ class Judged:
     state: FindingState
     fingerprint: str
     finding: Finding | None
-    known: Known | None = None
+    known: BaselineEntry | None = None
     mute: Mute | None = None
 
     @property
@@ -104,7 +104,7 @@ class Judged:
 
 def classify(
     findings: Iterable[Finding],
-    baseline: Mapping[str, Known],
+    baseline: Mapping[str, BaselineEntry],
     mutes: Sequence[Mute],
     today: date,
 ) -> list[Judged]:
@@ -152,7 +152,7 @@ def is_alarming_finding(finding: Finding, state: Judged | None, severities: Sequ
     return finding.severity in severities if state is None else fails([state], severities)
 
 
-def parse_baseline(text: str, source: str) -> dict[str, Known]:
+def parse_baseline(text: str, source: str) -> dict[str, BaselineEntry]:
     """Read a baseline: JSON that ``render_baseline`` wrote.
 
     Raises:
@@ -172,7 +172,7 @@ def parse_baseline(text: str, source: str) -> dict[str, Known]:
     return {known.fingerprint: known for known in entries}
 
 
-def _known(row: object, where: str) -> Known:
+def _known(row: object, where: str) -> BaselineEntry:
     fields = row if isinstance(row, dict) else {}
     for name in _KNOWN_FIELDS:
         if not isinstance(fields.get(name), str):
@@ -180,7 +180,7 @@ def _known(row: object, where: str) -> Known:
     if fields["severity"] not in SEVERITIES:
         known = ", ".join(SEVERITIES)
         raise UsageError(f"{where}: severity: expected {known}, found {fields['severity']!r}")
-    return Known(**{name: fields[name] for name in _KNOWN_FIELDS})
+    return BaselineEntry(**{name: fields[name] for name in _KNOWN_FIELDS})
 
 
 def render_baseline(
@@ -246,7 +246,7 @@ def render_mute(finding: Finding, until: date, owner: str, reason: str) -> str:
 
 
 def _judge(
-    finding: Finding, baseline: Mapping[str, Known], mutes: Sequence[Mute], today: date
+    finding: Finding, baseline: Mapping[str, BaselineEntry], mutes: Sequence[Mute], today: date
 ) -> Judged:
     about = [mute for mute in mutes if mute.covers(finding)]
     mute = max(about, key=lambda mute: mute.until, default=None)

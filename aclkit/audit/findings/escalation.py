@@ -12,11 +12,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from aclkit.audit.findings.audit_input import AuditInput, PatternKey
-
+from aclkit.audit.findings.audit_input import AuditInput, PatternKey
 from aclkit.audit.findings.sentences import who_words
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words, quoted

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.public_access import ANONYMOUS
 from aclkit.audit.findings.sentences import acls_words
 from aclkit.model.acl import Acl
@@ -18,9 +19,6 @@ from aclkit.model.phrases import number_of
 from aclkit.model.principal import split_principal
 from aclkit.model.unread import TOPICS, USERS
 from aclkit.rules.patterns.match import LITERAL, names_exactly
-
-if TYPE_CHECKING:
-    from aclkit.audit.findings.audit_input import AuditInput
 
 INHERITED_ACCESS: Final = Kind(
     id="inherited-access",

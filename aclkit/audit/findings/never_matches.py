@@ -8,8 +8,9 @@ certificate has its distinguished name as X500Principal.getName() writes it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.sentences import names_words, nothing_words
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.distinguished_name import parse_name, render_name
@@ -30,9 +31,6 @@ from aclkit.rules.patterns.match import (
     is_malformed_range,
     reasons_never_to_match,
 )
-
-if TYPE_CHECKING:
-    from aclkit.audit.findings.audit_input import AuditInput
 
 NEVER_MATCHES: Final = Kind(
     id="never-matches",

@@ -51,7 +51,7 @@ def with_openings(findings: Iterable[Finding], audit: AuditInput) -> list[Findin
         findings: of the ACLs of the audit, the worst first. Those that show it already stay.
         audit: the ACLs in force, and what decides besides.
     """
-    by_id, teller, told = {acl.acl_id: acl for acl in audit.acls}, _Teller(audit), 0
+    by_id, teller, told = {acl.acl_id: acl for acl in audit.acls}, _Openings(audit), 0
     found: list[Finding] = []
     for finding in findings:
         own = [] if _MARK in finding.fix else _own(finding, by_id)
@@ -82,7 +82,7 @@ class _Case(NamedTuple):
     words: str
 
 
-class _Teller:
+class _Openings:
     """Finds out what is allowed without DENYs."""
 
     def __init__(self, audit: AuditInput) -> None:

@@ -6,8 +6,9 @@ A host is as good as any if it is a range of all addresses of IPv4 or of IPv6.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.sentences import acls_words, can_words, names_words, who_words
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl, Request
 from aclkit.model.acl_words import acl_words, quoted, type_words
@@ -18,9 +19,6 @@ from aclkit.model.phrases import number_of
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.rows import operations_of
 from aclkit.rules.patterns.match import LITERAL, is_any_host, principal_matches, range_of_host
-
-if TYPE_CHECKING:
-    from aclkit.audit.findings.audit_input import AuditInput
 
 _EVERY: Final = 0
 
@@ -196,9 +194,14 @@ _WEIGHTY: Final = ("CLUSTER", "USER")
 _TYPES: Final = ("TOPIC", "GROUP", *_WEIGHTY)
 
 
-def find_any_host(audit: AuditInput) -> Iterator[Finding]:
-    """Yield each principal with sensitive operations from any host, for each resource type."""
-    needed = (acl for acl in audit.allows if acl.acl_id not in audit.removable)
+def find_any_host(audit: AuditInput, redundant: Collection[str]) -> Iterator[Finding]:
+    """Yield each principal with sensitive operations from any host, for each resource type.
+
+    Args:
+        audit: the ACLs.
+        redundant: ids of those that are left out, because they should go anyway.
+    """
+    needed = (acl for acl in audit.allows if acl.acl_id not in redundant)
     unbound = (acl for acl in needed if is_unbound(acl, audit))
     found = grouped(((acl.principal, acl.resource_type), acl) for acl in unbound)
     for (principal, resource_type), acls in found.items():

@@ -30,7 +30,7 @@ from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.errors import UsageError
 from aclkit.model import log_findings
 from aclkit.model.acl import Acl
-from aclkit.model.findings import EVERY_NAME, Finding, Kind, merge_same
+from aclkit.model.findings import EVERY_NAME, SEVERITIES, Finding, Kind, merge_same
 from aclkit.model.phrases import most_like
 from aclkit.model.redpanda import has_unknown_members
 from aclkit.model.semantics import KIP_1042, Semantics
@@ -43,7 +43,9 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     escalation.ESCALATION: escalation.find_escalations,
     left_over.INHERITED_ACCESS: left_over.find_inherited_access,
     too_much.OVER_BROAD: too_much.find_over_broad,
-    public_access.ANY_HOST: public_access.find_any_host,
+    public_access.ANY_HOST: lambda audit: public_access.find_any_host(
+        audit, redundant.covers_of(audit)
+    ),
     ranges.BROKERS_DISAGREE: ranges.find_brokers_disagree,
     ranges.SLEEPING_RANGE: ranges.find_sleeping_ranges,
     denies.ALLOW_OVERRIDDEN: denies.find_overridden,
@@ -159,3 +161,35 @@ def check_kinds(kinds: Iterable[str], *others: str) -> None:
             raise UsageError(
                 f"Unknown kind of finding {kind!r}.{meant} All kinds: docs/findings.md."
             )
+
+
+def changed_findings(
+    before: AuditInput, after: AuditInput, known: Iterable[Finding] | None = None
+) -> tuple[list[Finding], list[Finding]]:
+    """Return the findings that other ACLs bring, and those that they end, the worst first.
+
+    Nothing is looked for where the ACLs are the same.
+
+    Args:
+        before: the cluster as it is.
+        after: as it will be: its ACLs, and how they are read then.
+        known: its findings, where a run has published them; they are looked for otherwise.
+    """
+    if {acl.binding for acl in before.acls} == {acl.binding for acl in after.acls}:
+        return [], []
+    found = find_all(before) if known is None else filter(_is_of_acls, known)
+    old = {finding.fingerprint: finding for finding in found}
+    new = {finding.fingerprint: finding for finding in find_all(after)}
+    brought = [finding for name, finding in new.items() if name not in old]
+    ended = [finding for name, finding in old.items() if name not in new]
+    return _worst_first(brought), _worst_first(ended)
+
+
+def _is_of_acls(finding: Finding) -> bool:
+    """Whether a finding is one that ``find_all`` looks for."""
+    kind = KINDS.get(finding.finding)
+    return kind is not None and REGISTRY[kind] is not None
+
+
+def _worst_first(findings: Sequence[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))

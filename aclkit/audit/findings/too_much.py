@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.sentences import who_words
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Acl, Request
 from aclkit.model.acl_words import acl_words, quoted
@@ -14,9 +15,6 @@ from aclkit.model.resource import CLUSTER_NAME, Resource
 from aclkit.rules.names.cover import LEFT, find_left
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.rows import EVERYTHING, operations_of, rows_of
-
-if TYPE_CHECKING:
-    from aclkit.audit.findings.audit_input import AuditInput
 
 OVER_BROAD: Final = Kind(
     id="over-broad",

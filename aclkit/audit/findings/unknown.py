@@ -13,8 +13,13 @@ from typing import Final, NamedTuple
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.denies import ALLOW_OVERRIDDEN
 from aclkit.audit.findings.ranges import BROKERS_DISAGREE, SLEEPING_RANGE, SUBJECT
-from aclkit.audit.findings.redundant import ALLOW_SHADOWED, DENY_SHADOWED, REDUNDANT_ACL
-from aclkit.audit.findings.removable import hardest
+from aclkit.audit.findings.redundant import (
+    ALLOW_SHADOWED,
+    DENY_SHADOWED,
+    REDUNDANT_ACL,
+    hardest,
+    removables_of,
+)
 from aclkit.audit.findings.sentences import subject_words
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
@@ -98,7 +103,7 @@ def staying(unknown: Iterable[Unknown], before: Iterable[Finding]) -> list[Findi
 
 
 def _of_removable(audit: AuditInput) -> Iterator[Unknown]:
-    for acl_id, hard in audit.removables.unknown.items():
+    for acl_id, hard in removables_of(audit).unknown.items():
         acl = audit.rows[acl_id].acl
         for kind in (REDUNDANT_ACL, ALLOW_SHADOWED if acl.is_allow else DENY_SHADOWED):
             yield Unknown.of(kind, acl, {acl, *hard})

@@ -23,9 +23,13 @@ from aclkit.audit.mcp.arguments import (
     Why,
 )
 from aclkit.audit.mcp.described_tables import tables_answer
-from aclkit.audit.reports.changes_read import read_run_changes
-from aclkit.audit.reports.findings_answer import findings_answer
-from aclkit.audit.reports.findings_read import notes_on_audit, read_findings, read_judged
+from aclkit.audit.reports.changes_answer import read_run_changes
+from aclkit.audit.reports.findings_answer import (
+    findings_answer,
+    notes_on_audit,
+    read_findings,
+    read_judged,
+)
 from aclkit.audit.reports.gather import Judge
 from aclkit.audit.serve.accesses import DECISIONS
 from aclkit.audit.serve.form import outcome_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from aclkit.answer.document import Answer, Row
-from aclkit.audit.mcp.bounded import MOST_LETTERS
+from aclkit.audit.mcp.reply import MOST_LETTERS
 from aclkit.errors import UsageError
 from aclkit.runtime.deadline import start
 from aclkit.warehouse.job_run import JOB_RUN

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from aclkit.answer.json_text import json_text
-from aclkit.audit.findings.baseline import Judged, Known
+from aclkit.audit.findings.baseline import BaselineEntry, Judged
 from aclkit.audit.reports.data import COMPLETE, AssertionOutcome, RunReport
 from aclkit.audit.reports.words import iso
 from aclkit.model.findings import SEVERITIES, Finding
@@ -97,7 +97,7 @@ def _mute(state: Judged) -> str:
     return f"{mute.owner}, until {mute.until}: {mute.reason}" if mute is not None else ""
 
 
-def _fixed(known: Known, rule: int) -> dict[str, Any]:
+def _fixed(known: BaselineEntry, rule: int) -> dict[str, Any]:
     text = f"Fixed: {known.finding} of {known.subject}"
     return result_of(
         (known.finding, rule), "none", text, known.subject, known.fingerprint,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from aclkit.audit.findings.baseline import Judged, Known
+from aclkit.audit.findings.baseline import BaselineEntry, Judged
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, sort_findings
 
@@ -215,7 +215,7 @@ class NightlySummary:
         return [(found, state) for found, state in self.listed if state and state.is_muted]
 
     @property
-    def fixed(self) -> list[Known]:
+    def fixed(self) -> list[BaselineEntry]:
         """What the baseline holds and the run does not."""
         gone = (item.known for item in self.judged or () if item.finding is None)
         return [known for known in gone if known is not None]

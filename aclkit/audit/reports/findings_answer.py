@@ -1,8 +1,8 @@
-"""Findings and their states → the answer: counts, then a block a kind with its worst. Pure."""
+"""A run's findings and their states → the answer: counts, then a block a kind with its worst."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -11,11 +11,17 @@ from aclkit.answer.document import Answer, Facts, Heading, Part, Row, Sentence, 
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.findings.registry import KINDS, scope_words
 from aclkit.audit.findings.sentences import subject_columns
+from aclkit.audit.reports.gather_principals import acls_behind
 from aclkit.audit.reports.words import count_severities, counted, severities, states_words
 from aclkit.model.acl import Acl
-from aclkit.model.findings import Finding
+from aclkit.model.findings import SEVERITIES, Finding
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import capitalized
+from aclkit.questions.query.decisions import Where
+from aclkit.questions.query.first_seen import first_seen
+from aclkit.warehouse.codecs import finding_of, finding_sql
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.sql import fetch
 
 _FIELDS: Final = (
     "severity", "finding", "subject", "message", "fix", "holds_for", "evidence", "acl_ids",
@@ -159,3 +165,45 @@ def explanation(kind_id: str) -> Iterator[Part]:
         ("meaning", kind.meaning),
         ("fix", kind.fix),
     ))  # fmt: skip
+
+
+def read_findings(
+    where: Where, kinds: Sequence[str] = (), severities: Collection[str] = SEVERITIES
+) -> list[Finding]:
+    """Read the findings in force, of some kinds only if any are given."""
+    found = fetch(where.tables, _FINDINGS, [where.cluster_id, len(kinds), list(kinds)])
+    return [each for each in map(finding_of, found) if each.severity in severities]
+
+
+def read_judged(
+    where: Where,
+    run: PublishedRun,
+    judged: Sequence[Judged],
+    *,
+    has_states: bool,
+    kinds: Sequence[str] = (),
+) -> Findings:
+    """Return findings with their states, since when each is known, and the ACLs behind them."""
+    findings = [each.finding for each in judged if each.finding is not None]
+    return Findings(
+        judged=judged,
+        first_seen=first_seen(where.tables, where.cluster_id, findings),
+        acls=acls_behind(where.tables, run, findings),
+        has_states=has_states,
+        kinds=kinds,
+    )
+
+
+def notes_on_audit(run: PublishedRun) -> Iterator[str]:
+    """Yield that a run looked for some kinds of findings only."""
+    if run.job != "run":
+        yield (
+            "These decisions are of materialize, which finds only how ACLs are read. "
+            "For all findings: aclkit run"
+        )
+
+
+_FINDINGS: Final = finding_sql(
+    "FROM finding_current WHERE cluster_id = ? "
+    "AND (? = 0 OR finding IN (SELECT unnest(CAST(? AS VARCHAR[]))))"
+)

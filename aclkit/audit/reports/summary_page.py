@@ -8,7 +8,7 @@ from typing import Final
 
 from aclkit.answer.document import Facts, Heading, Item, Items, Part, Sentence, Table
 from aclkit.answer.markdown import document
-from aclkit.audit.findings.baseline import Judged, Known
+from aclkit.audit.findings.baseline import BaselineEntry, Judged
 from aclkit.audit.reports.data import COMPLETE, AssertionOutcome, NightlySummary
 from aclkit.audit.reports.words import cause_words, state_words, utc, verdict
 from aclkit.model.findings import Finding, sort_findings
@@ -131,7 +131,7 @@ def _finding(finding: Finding, state: Judged | None, *, has_fix: bool) -> Item:
     )
 
 
-def _name(found: Finding | Known) -> str:
+def _name(found: Finding | BaselineEntry) -> str:
     return f"{found.severity} {found.finding} {found.subject}"
 
 

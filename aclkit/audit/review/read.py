@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from aclkit.audit.review.attributes import OwnerRow, attributes_of
-from aclkit.audit.review.carry import Earlier, IsValid, carry_over, signed_off
+from aclkit.audit.review.carry import Earlier, IsValid, Moment, carry_over, signed_off
 from aclkit.audit.review.document import About, Pins, Review, content_of
 from aclkit.audit.review.evidence import Evidence
-from aclkit.audit.review.growth import Moment
 from aclkit.audit.review.items import DEFAULT, GRANT, Item, derive_items
 from aclkit.audit.review.known_of_acls import end_words, note_on_use, use_words
 from aclkit.errors import DataError, UsageError
@@ -34,7 +33,7 @@ _NO_ENDS: Final[Mapping[str, AclEnd]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class NewReview:
     """What a new review is to be.
 
     Attributes:
@@ -62,7 +61,7 @@ class Asked:
 
 def new_review(
     base: Base,
-    asked: Asked,
+    asked: NewReview,
     budget: Budget,
     use: UseOfAcls | None = None,
     ends: Mapping[str, AclEnd] = _NO_ENDS,

@@ -44,7 +44,7 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """What a search comes to: one name where it is one, otherwise all that contain every word."""
 
     words: tuple[str, ...]
@@ -78,28 +78,28 @@ def read_names(reading: Reading) -> Names:
     )
 
 
-def find(text: str, names: Names) -> Found:
+def find(text: str, names: Names) -> SearchResult:
     """Find what is meant: a whole name, with or without its type, or parts of names."""
     asked = text.strip().lower()
     if one := _whole(asked, names):
-        return Found((asked,), None, *one, is_one=True)
+        return SearchResult((asked,), None, *one, is_one=True)
     words = asked.split()[:MOST_WORDS]
     if words and words[0] in ("who", "what"):
         words = [word for word in words if word not in _PLAIN]
     operation = next((_OPERATIONS[word] for word in words if word in _OPERATIONS), None)
     words = [word for word in words if word not in _OPERATIONS]
     if len(words) == 1 and (one := _whole(words[0], names)):
-        return Found(tuple(words), operation, *one, is_one=True)
+        return SearchResult(tuple(words), operation, *one, is_one=True)
     who = _holding(words, names.principals, names.low_principals)
     what = _holding(words, names.resources, names.low_resources)
     if who or what or not words:
-        return Found(tuple(words), operation, who, what)
+        return SearchResult(tuple(words), operation, who, what)
     word = " ".join(words)
     kind, colon, bare = word.partition(":")
     kinds = _types(kind if colon else "", names)
     alike = (Resource(each, bare if colon else word) for each in kinds)
     near = (near for each in alike for near in near_resources(each, names.resources))
-    return Found(
+    return SearchResult(
         tuple(words),
         operation,
         near_principals=near_principals(word, names.principals),

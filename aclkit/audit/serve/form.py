@@ -11,8 +11,7 @@ from aclkit.answer.document import Answer
 from aclkit.audit.serve.snapshot import Reading
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import command_of, with_operations
-from aclkit.kafka.acls.creation import CreationRules
-from aclkit.kafka.acls.new import acl_filters, new_acls
+from aclkit.kafka.acls.creation import CreationRules, acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
 from aclkit.model.acl import Acl
 from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE

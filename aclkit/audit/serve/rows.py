@@ -51,7 +51,7 @@ class Chip:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class HostChips:
     """Chips of the same hosts; ``where`` names these, and nothing where they are all."""
 
     where: str
@@ -68,7 +68,7 @@ class PageRow(NamedTuple):
     is_super: bool
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[HostChips, ...]:
         """Its chips by hosts; made for the rows of a page only."""
         return _places(_chips(self.lines), self.known)
 
@@ -85,7 +85,7 @@ class Folded:
     """
 
     rows: tuple[PageRow, ...]
-    everyone: tuple[Place, ...]
+    everyone: tuple[HostChips, ...]
     lacking: tuple[str, ...] = ()
     plain: int = 0
 
@@ -147,7 +147,7 @@ def _by_lines(
     return found.values()
 
 
-def in_words(places: Iterable[Place]) -> str:
+def in_words(places: Iterable[HostChips]) -> str:
     """Return chips in words, for CSV."""
     return "; ".join(
         f"{chip.word}{f' from {place.where}' if place.where else ''}"
@@ -165,11 +165,11 @@ def _chips(lines: Sequence[Line]) -> list[Chip]:
     return [Chip(line.operation, line.hosts, line.decision == ALLOWED) for line in lines]
 
 
-def _places(chips: Sequence[Chip], known: frozenset[str]) -> tuple[Place, ...]:
+def _places(chips: Sequence[Chip], known: frozenset[str]) -> tuple[HostChips, ...]:
     """Put chips of the same hosts together, those of every host first, the gravest first."""
     groups = grouped((chip.hosts, chip) for chip in sorted(chips, key=_order))
     ordered = sorted(groups.items(), key=lambda group: group[0] != ALL_HOSTS)
-    return tuple(Place(_where(hosts, known), tuple(group)) for hosts, group in ordered)
+    return tuple(HostChips(_where(hosts, known), tuple(group)) for hosts, group in ordered)
 
 
 def _where(hosts: str, known: frozenset[str]) -> str:

@@ -86,14 +86,14 @@ class CachedTables:
         if any(isinstance(value, tuple) and len(value) > _LONG for value in values):
             return self.tables.execute(query, parameters)
 
-        def ask() -> _Found:
-            return _Found(self.tables.execute(query, parameters).fetchall())
+        def ask() -> _CachedRows:
+            return _CachedRows(self.tables.execute(query, parameters).fetchall())
 
         return self.memory.kept((query, *values), ask, lambda found: sum(map(_size, found.rows)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _CachedRows:
     """The rows of a statement; whoever reads them leaves them as they are."""
 
     rows: list[Any]

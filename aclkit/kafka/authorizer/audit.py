@@ -3,6 +3,9 @@
 Logger ``kafka.authorizer.logger``. Kafka's TRACE is level 5 here. What is allowed is DEBUG and
 what is denied is INFO, where the action asks to be logged; everything else is TRACE.
 So under INFO, the brokers' default, only denials show. Source: StandardAuthorizerData.
+
+The numbers of APIs are those of Kafka 4.1's ApiKeys. Those of 4 to 7 were between brokers and
+controllers of ZooKeeper; Kafka 4 has none of them.
 """
 
 from __future__ import annotations
@@ -13,10 +16,38 @@ from typing import Final
 
 from aclkit.kafka.acls.command import pascal_case
 from aclkit.kafka.acls.text import as_broker_sees, render_standard_acl
-from aclkit.kafka.authorizer.api_names import API_NAMES
 from aclkit.kafka.authorizer.requests import Action, RequestContext
 from aclkit.model.acl import Acl
 from aclkit.rules.decide.rules import ALLOWED, DENIED, MATCHING_ACL, Ruling
+
+_FROM_0: Final = "Produce Fetch ListOffsets Metadata"
+_FROM_8: Final = """
+    OffsetCommit OffsetFetch FindCoordinator JoinGroup Heartbeat LeaveGroup SyncGroup
+    DescribeGroups ListGroups SaslHandshake ApiVersions CreateTopics DeleteTopics DeleteRecords
+    InitProducerId OffsetForLeaderEpoch AddPartitionsToTxn AddOffsetsToTxn EndTxn WriteTxnMarkers
+    TxnOffsetCommit DescribeAcls CreateAcls DeleteAcls DescribeConfigs AlterConfigs
+    AlterReplicaLogDirs DescribeLogDirs SaslAuthenticate CreatePartitions CreateDelegationToken
+    RenewDelegationToken ExpireDelegationToken DescribeDelegationToken DeleteGroups ElectLeaders
+    IncrementalAlterConfigs AlterPartitionReassignments ListPartitionReassignments OffsetDelete
+    DescribeClientQuotas AlterClientQuotas DescribeUserScramCredentials AlterUserScramCredentials
+    Vote BeginQuorumEpoch EndQuorumEpoch DescribeQuorum AlterPartition UpdateFeatures Envelope
+    FetchSnapshot DescribeCluster DescribeProducers BrokerRegistration BrokerHeartbeat
+    UnregisterBroker DescribeTransactions ListTransactions AllocateProducerIds
+    ConsumerGroupHeartbeat ConsumerGroupDescribe ControllerRegistration GetTelemetrySubscriptions
+    PushTelemetry AssignReplicasToDirs ListConfigResources DescribeTopicPartitions
+    ShareGroupHeartbeat ShareGroupDescribe ShareFetch ShareAcknowledge AddRaftVoter
+    RemoveRaftVoter UpdateRaftVoter InitializeShareGroupState ReadShareGroupState
+    WriteShareGroupState DeleteShareGroupState ReadShareGroupStateSummary StreamsGroupHeartbeat
+    StreamsGroupDescribe DescribeShareGroupOffsets AlterShareGroupOffsets DeleteShareGroupOffsets
+"""
+
+API_NAMES: Final = {
+    number: name
+    for first, names in ((0, _FROM_0), (8, _FROM_8))
+    for number, name in enumerate(names.split(), first)
+}
+"""The name of each API that clients or brokers send, by its number."""
+
 
 LOGGER: Final = "kafka.authorizer.logger"
 TRACE: Final = 5

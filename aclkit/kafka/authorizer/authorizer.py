@@ -17,13 +17,14 @@ from typing import Final, Self
 from aclkit.errors import UsageError
 from aclkit.kafka.authorizer.audit import Wording, write_audit_line
 from aclkit.kafka.authorizer.changes import Mutator
-from aclkit.kafka.authorizer.errors import AuthorizerClosedError, InvalidRequestError
 from aclkit.kafka.authorizer.requests import (
     AclCreateResult,
     AclDeleteResult,
     Action,
     AuthorizationResult,
+    AuthorizerClosedError,
     Endpoint,
+    InvalidRequestError,
     RequestContext,
     ServerInfo,
 )

@@ -15,20 +15,17 @@ from typing import Final, Protocol, TypeVar
 
 from aclkit.errors import AclkitError
 from aclkit.kafka.acls.command import command_of, kafka_acls_command
-from aclkit.kafka.acls.creation import CreationRules, refused_host
-from aclkit.kafka.acls.new import random_acl_id
+from aclkit.kafka.acls.creation import CreationRules, random_acl_id, refused_host
 from aclkit.kafka.acls.options import AclOptions
-from aclkit.kafka.authorizer.errors import (
+from aclkit.kafka.authorizer.requests import (
+    AclBindingDeleteResult,
+    AclCreateResult,
+    AclDeleteResult,
     AuthorizerClosedError,
     InvalidRequestError,
     PolicyViolationError,
     ReadOnlyError,
     UnsupportedVersionError,
-)
-from aclkit.kafka.authorizer.requests import (
-    AclBindingDeleteResult,
-    AclCreateResult,
-    AclDeleteResult,
 )
 from aclkit.kafka.authorizer.state import AclStore, AuthorizerState
 from aclkit.model.acl import Acl

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from aclkit.kafka.acls.creation import CreationRules
-from aclkit.kafka.authorizer.errors import AuthorizerNotReadyError
+from aclkit.kafka.authorizer.requests import AuthorizerNotReadyError
 from aclkit.model.acl import Acl, Request
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.principal import parse_super_users

@@ -36,9 +36,8 @@ from aclkit.kafka.desired.csv_header import (
     plain_name,
 )
 from aclkit.kafka.desired.fields import Raw, desired_acl
-from aclkit.kafka.desired.formats import Format
+from aclkit.kafka.desired.formats import Format, PartBuilder
 from aclkit.kafka.desired.model import DesiredAcl, Document, Part
-from aclkit.kafka.desired.reading import Reading
 from aclkit.model.acl import BINDING
 from aclkit.model.phrases import few, number_of
 from aclkit.model.principal import java_trim
@@ -80,7 +79,7 @@ def read_csv(document: Document) -> Part:
 
 
 @dataclass(slots=True)
-class _Rows(Reading):
+class _Rows(PartBuilder):
     """What was read so far.
 
     Attributes:

@@ -7,11 +7,19 @@ and a module of its own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aclkit.errors import DataError, UsageError
-from aclkit.kafka.desired.model import Document, Part
+from aclkit.kafka.desired.model import (
+    DesiredAcl,
+    Document,
+    Part,
+    Problem,
+    Reach,
+    ResourceChange,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,3 +69,39 @@ def unknown_form(document: Document, formats: Iterable[Format]) -> DataError:
     found = "it holds no known format of ACLs" if document.text.strip() else "it is empty"
     names = ", ".join(each.name for each in formats)
     return DataError(f"{document.name}: {found}. Formats: {names}.")
+
+
+@dataclass(slots=True)
+class PartBuilder:
+    """What was read of a document up to here; the fields are those of ``Part``."""
+
+    document: Document
+    acls: list[DesiredAcl] = field(default_factory=list)
+    changes: list[ResourceChange] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    unread: Counter[str] = field(default_factory=Counter)
+
+    def refuse(self, line: int, text: str, address: str = "") -> None:
+        """Add a problem; the line is 0 where it is unknown."""
+        self.problems.append(Problem(self.document.place(line, address), text))
+
+    def take(self, found: DesiredAcl | Iterable[Problem]) -> None:
+        """Add an ACL, or why it is none."""
+        if isinstance(found, DesiredAcl):
+            self.acls.append(found)
+        else:
+            self.problems += found
+
+    def part(self, form: str, reach: Reach) -> Part:
+        """Return what was read, each problem once."""
+        return Part(
+            document=self.document.name,
+            form=form,
+            reach=reach,
+            acls=self.acls,
+            changes=self.changes,
+            problems=list(dict.fromkeys(self.problems)),
+            notes=self.notes,
+            unread=self.unread,
+        )

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from aclkit.kafka.desired.fields import Raw, desired_acl
-from aclkit.kafka.desired.formats import Format
+from aclkit.kafka.desired.formats import Format, PartBuilder
 from aclkit.kafka.desired.gitops_services import Given, of_role, of_service
 from aclkit.kafka.desired.model import (
     DesiredAcl,
@@ -30,7 +30,6 @@ from aclkit.kafka.desired.model import (
     ResourceChange,
     json_values,
 )
-from aclkit.kafka.desired.reading import Reading
 from aclkit.kafka.desired.yaml_fields import KAFKAS_OWN, Fields, at, quoted
 from aclkit.runtime.notation import key_twice
 from aclkit.runtime.yaml_nodes import TEMPLATE, Mapping, Node, Scalar
@@ -110,7 +109,7 @@ def read_plan(document: Document) -> Part:
 
 
 @dataclass(slots=True)
-class _Plan(Reading):
+class _Plan(PartBuilder):
     """What was read of a plan up to here."""
 
     names: Counter[str] = field(default_factory=Counter)

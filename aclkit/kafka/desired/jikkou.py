@@ -18,9 +18,16 @@ from typing import Final
 
 from aclkit.kafka.desired.fields import Raw
 from aclkit.kafka.desired.formats import Format
-from aclkit.kafka.desired.kubernetes import has_user_inside, stands_for_acls
 from aclkit.kafka.desired.model import DesiredAcl, Document, Part
-from aclkit.kafka.desired.yaml_fields import KAFKAS_OWN, Fields, at, quoted, text_of
+from aclkit.kafka.desired.yaml_fields import (
+    KAFKAS_OWN,
+    Fields,
+    at,
+    has_user_inside,
+    quoted,
+    stands_for_acls,
+    text_of,
+)
 from aclkit.model.phrases import most_like, number_of
 from aclkit.runtime.yaml_nodes import Mapping, Node, Scalar, Sequence
 

@@ -15,12 +15,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
-from aclkit.kafka.acls.common import is_kubernetes_name
+from aclkit.kafka.acls.exports import is_kubernetes_name
 from aclkit.kafka.desired.fields import PASCAL, Raw, Words
 from aclkit.kafka.desired.formats import Format
-from aclkit.kafka.desired.kubernetes import has_user_inside, holds_resources, stands_for_acls
 from aclkit.kafka.desired.model import DesiredAcl, Document, Owner, Part
-from aclkit.kafka.desired.yaml_fields import Fields, quoted, text_of
+from aclkit.kafka.desired.yaml_fields import (
+    Fields,
+    has_user_inside,
+    holds_resources,
+    quoted,
+    stands_for_acls,
+    text_of,
+)
 from aclkit.model.phrases import few, most_like, number_of
 from aclkit.model.resource import CLUSTER_NAME
 from aclkit.model.until import parse_until

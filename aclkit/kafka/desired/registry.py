@@ -11,14 +11,14 @@ from aclkit.kafka.desired import (
     jikkou,
     kafka_user,
     scripts,
+    terraform_files,
     terraform_plan,
-    terraform_state,
 )
 from aclkit.kafka.desired.formats import Format
 
 FORMATS: Final[tuple[Format, ...]] = (
     *terraform_plan.FORMATS,
-    *terraform_state.FORMATS,
+    *terraform_files.FORMATS,
     *gitops.FORMATS,
     *kafka_user.FORMATS,
     *jikkou.FORMATS,

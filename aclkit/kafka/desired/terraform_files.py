@@ -3,6 +3,9 @@
 Both write a plan and a state in several forms, and only the output of ``show -json`` is complete:
 the text for people cuts values, the stream of ``plan -json`` has no values, and the raw state has
 another form in each release.
+
+A state lists what one configuration manages, and not which cluster that is on: of two states with
+equal ACLs nothing tells whether both are for one cluster. So the user is asked for the scope.
 """
 
 from __future__ import annotations
@@ -12,8 +15,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from aclkit.kafka.desired.model import Document, NotJsonError, Problem
-from aclkit.kafka.desired.terraform_kinds import as_list, as_mapping
+from aclkit.kafka.desired.formats import Format, PartBuilder
+from aclkit.kafka.desired.model import DesiredAcl, Document, NotJsonError, Part, Problem
+from aclkit.kafka.desired.terraform_kinds import (
+    Kind,
+    Side,
+    as_list,
+    as_mapping,
+    cluster_of,
+    kind_of,
+    read_acl,
+)
+from aclkit.model.phrases import number_of
 
 HOW: Final = "terraform show -json PLAN > plan.json (or tofu show -json)"
 HOW_STATE: Final = "terraform show -json > state.json (or tofu show -json)"
@@ -64,7 +77,7 @@ def holds_state(document: Document) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class JsonObjects:
     """The JSON objects of a document, or what is wrong with it.
 
     Attributes:
@@ -76,7 +89,7 @@ class Found:
     problems: Sequence[Problem] = field(default_factory=list)
 
 
-def read_json(document: Document, what: str, how: str) -> Found:
+def read_json(document: Document, what: str, how: str) -> JsonObjects:
     """Return the plans or states of a document.
 
     Args:
@@ -86,17 +99,17 @@ def read_json(document: Document, what: str, how: str) -> Found:
     """
     wrong = _wrong_form(document, how)
     if wrong is not None:
-        return Found(problems=[wrong])
+        return JsonObjects(problems=[wrong])
     try:
         values = _flat(document)
     except NotJsonError as error:
         text = f"This {what} is cut or is not JSON. Write it again: {how}"
-        return Found(problems=[Problem(document.place(error.line), text)])
+        return JsonObjects(problems=[Problem(document.place(error.line), text)])
     objects = [value for value in values if isinstance(value, dict)]
     problems = list(_versions(document, objects, what))
     if len(objects) != len(values) or not objects:
         problems.append(Problem(document.place(1), f"This is no {what}. Write one: {how}"))
-    return Found(objects, problems)
+    return JsonObjects(objects, problems)
 
 
 def _flat(document: Document) -> list[object]:
@@ -207,3 +220,49 @@ def resources_in(values: object) -> Iterator[Mapping[str, object]]:
         module = todo.pop()
         yield from map(as_mapping, as_list(module.get("resources")))
         todo += map(as_mapping, reversed(as_list(module.get("child_modules"))))
+
+
+NAME: Final = "terraform-state"
+
+
+def read_state(document: Document) -> Part:
+    """Read all states of a document, with all modules in them."""
+    found = read_json(document, "state", HOW_STATE)
+    reading = PartBuilder(document, problems=list(found.problems))
+    deposed = 0
+    for resource in (each for state in found.objects for each in _resources(state)):
+        kind, other = kind_of(resource)
+        if kind is None:
+            reading.unread.update([other] if other else [])
+        elif "deposed_key" in resource:
+            deposed += 1
+        else:
+            reading.take(_acl(document, kind, resource))
+    if deposed:
+        number = number_of(deposed, "ACL")
+        reading.notes.append(f"{number} of {document.name} wait for deletion and are not read.")
+    return reading.part(NAME, "asked")
+
+
+FORMATS: Final[tuple[Format, ...]] = (
+    Format(
+        name=NAME,
+        title="Terraform or OpenTofu state (show -json)",
+        holds=holds_state,
+        read=read_state,
+    ),
+)
+
+
+def _resources(state: Mapping[str, object]) -> list[Mapping[str, object]]:
+    return list(resources_in(as_mapping(state.get("values")).get("root_module")))
+
+
+def _acl(
+    document: Document, kind: Kind, resource: Mapping[str, object]
+) -> DesiredAcl | list[Problem]:
+    address = resource.get("address")
+    if not isinstance(address, str) or not address:
+        return [Problem(document.place(), f"An ACL has no address. Write the state: {HOW_STATE}")]
+    side = Side(resource.get("values"), None, resource.get("sensitive_values"))
+    return read_acl(kind, side, document.place(address=address), cluster_of(kind, side))

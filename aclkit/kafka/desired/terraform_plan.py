@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from aclkit.kafka.desired.formats import Format
+from aclkit.kafka.desired.formats import Format, PartBuilder
 from aclkit.kafka.desired.model import (
     DesiredAcl,
     Document,
@@ -25,7 +25,6 @@ from aclkit.kafka.desired.model import (
     ResourceChange,
 )
 from aclkit.kafka.desired.plan_effect import plan_notes
-from aclkit.kafka.desired.reading import Reading
 from aclkit.kafka.desired.terraform_config import Configuration
 from aclkit.kafka.desired.terraform_files import HOW, holds_plan, read_json
 from aclkit.kafka.desired.terraform_kinds import (
@@ -52,7 +51,7 @@ _ACTIONS: Final = frozenset((*_KEEPS, *_CREATES, *_DELETES, *_REPLACES, *_FORGET
 
 
 @dataclass(slots=True)
-class _Plans(Reading):
+class _Plans(PartBuilder):
     """What is read of the plans of one document.
 
     Attributes:

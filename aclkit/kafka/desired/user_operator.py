@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from aclkit.kafka.acls.common import is_common
+from aclkit.kafka.acls.exports import is_common
 from aclkit.kafka.desired.model import Owner, Part, Place, Problem
 from aclkit.model.acl import Acl
 

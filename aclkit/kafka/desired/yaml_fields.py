@@ -6,6 +6,7 @@ that ignores the key.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, replace
@@ -13,8 +14,8 @@ from functools import partial
 from typing import Final
 
 from aclkit.kafka.desired.fields import CAPITALS, Raw, Words, desired_acl
-from aclkit.kafka.desired.model import DesiredAcl
-from aclkit.kafka.desired.reading import Reading
+from aclkit.kafka.desired.formats import PartBuilder
+from aclkit.kafka.desired.model import DesiredAcl, Document, NotJsonError
 from aclkit.model.phrases import most_like
 from aclkit.runtime.yaml_nodes import TEMPLATE, Mapping, Node, Scalar, Sequence, read_nodes
 
@@ -38,13 +39,13 @@ def _few(lines: Iterable[int]) -> str:
 
 
 @dataclass(slots=True)
-class Fields(Reading):
+class Fields(PartBuilder):
     """A file of YAML that is read."""
 
     def nodes(self) -> Iterator[Node]:
         """Yield the documents of the file, one after the other; an empty one is a null."""
         stars: list[int] = []
-        yield from read_nodes(self.document.text, partial(Reading.refuse, self), stars)
+        yield from read_nodes(self.document.text, partial(PartBuilder.refuse, self), stars)
         if stars:
             lines = f"line {stars[0]}" if len(set(stars)) == 1 else f"lines {_few(stars)}"
             self.notes.append(
@@ -55,7 +56,7 @@ class Fields(Reading):
     def refuse(self, line: int, text: str, address: str = "") -> None:
         """Keep a problem; at most ``MOST_PROBLEMS`` are kept."""
         if len(self.problems) < MOST_PROBLEMS:
-            Reading.refuse(self, line, text, address)
+            PartBuilder.refuse(self, line, text, address)
 
     @property
     def is_full(self) -> bool:
@@ -192,3 +193,83 @@ def _path(called: str, key: str) -> str:
 
 def _same(word: str, keys: Collection[str]) -> str | None:
     return next((key for key in keys if key.lower() == word.lower()), None)
+
+
+_USER: Final = "KafkaUser"
+_API: Final = r"""["']?\bapiVersion["']?[ \t]*:[ \t]*["']?"""
+_KIND: Final = r"""["']?\bkind["']?[ \t]*:[ \t]*["']?"""
+_HELD: Final = re.compile(
+    rf"{_API}(?:kafka\.strimzi\.io|kafka\.banzaicloud\.io|cluster\.redpanda\.com|aiven\.io)/"
+    rf"|{_API}[\w.-]{0, 200}kafka[\w.-]{0, 200}\.(?:crossplane|upbound)\.io/"
+    rf"|{_KIND}KafkaUser",
+    re.IGNORECASE,
+)
+_CODE: Final = re.compile(
+    r"\A#!|^(?:resource|module|terraform|provider|variable|locals|data|output)\b[^\n:]*\{",
+    re.MULTILINE,
+)
+"""Scripts and HCL, which may have a KafkaUser in a text."""
+
+_INSIDE: Final = re.compile(rf"{_KIND}Kafka(?:User|PrincipalAuthorization|NativeACL|ACL)\b")
+_HOLDERS: Final = frozenset((
+    ("kafka.jikkou.io", "KafkaPrincipalAuthorization"),
+    ("kafka.jikkou.io", "KafkaPrincipalAuthorizationList"),
+    ("cluster.redpanda.com", "User"),
+    ("cluster.redpanda.com", "RedpandaRole"),
+    ("cluster.redpanda.com", "Group"),
+))  # fmt: skip
+_ACL_KIND: Final = re.compile(r"ACL|Acl(?![a-z])|AccessControl")
+_DEFINITION: Final = "CustomResourceDefinition"
+
+
+def holds_resources(document: Document) -> bool:
+    """Whether a file holds KafkaUsers, or resources of other tools that stand for ACLs."""
+    if document.text.lstrip().startswith("{"):
+        try:
+            return any(map(_is_resource, document.values))
+        except NotJsonError:
+            pass
+    return _HELD.search(document.text) is not None and not _CODE.search(document.text)
+
+
+def _is_resource(value: object) -> bool:
+    """Whether a value of JSON is a resource of Kubernetes that may hold KafkaUsers."""
+    if not isinstance(value, dict) or not isinstance(value.get("apiVersion"), str):
+        return False
+    kind, items = value.get("kind"), value.get("items")
+    if kind in ("List", f"{_USER}List") and isinstance(items, list):
+        return kind != "List" or any(map(_is_resource, items))
+    written = f"apiVersion: {value['apiVersion']}\nkind: {kind}"
+    return _HELD.search(written) is not None
+
+
+def stands_for_acls(kind: str, group: str) -> bool:
+    """Whether resources of a kind stand for ACLs of Kafka, be it another tool that makes them."""
+    if group == "kafka.jikkou.io" and kind == _USER:
+        return False  # The password of a user.
+    about_kafka = "kafka" in f"{kind} {group}".lower() or group == "aiven.io"
+    is_acl = _ACL_KIND.search(kind) is not None or kind == _USER
+    return (group, kind) in _HOLDERS or (about_kafka and is_acl)
+
+
+def has_user_inside(resource: Mapping, kind: str) -> bool:
+    """Whether a resource of another kind has a KafkaUser inside, as a ConfigMap may.
+
+    References to one are none, such as those of KafkaAccess, but a Kustomization changes what it
+    refers to. A definition of the kind has none.
+    """
+    return kind != _DEFINITION and any(
+        _is_user(node, is_enough=kind == "Kustomization")
+        for name, value in resource.pairs
+        if name.text not in ("kind", "metadata", "status")
+        for node in nodes(value)
+    )
+
+
+def _is_user(node: Node, *, is_enough: bool) -> bool:
+    """Whether a node is a KafkaUser or a text of one; a reference counts if that is enough."""
+    if isinstance(node, Scalar):
+        return _INSIDE.search(node.text) is not None
+    if not isinstance(node, Mapping) or text_of(node.get("kind")) != _USER:
+        return False
+    return is_enough or node.get("apiVersion") is not None

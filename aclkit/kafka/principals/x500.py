@@ -16,8 +16,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from aclkit.errors import UsageError
-from aclkit.kafka.principals.attribute_types import KEYWORDS, decode, readable_type
-from aclkit.kafka.principals.distinguished_name import NameAttribute, parse_name, render_name
+from aclkit.kafka.principals.distinguished_name import (
+    KEYWORDS,
+    NameAttribute,
+    decode,
+    parse_name,
+    readable_type,
+    render_name,
+)
 from aclkit.kafka.principals.principal import USER_TYPE, ChannelPrincipal, KafkaPrincipal
 from aclkit.model.broker_settings import MAPPING_RULES
 from aclkit.runtime.notation import shown_key

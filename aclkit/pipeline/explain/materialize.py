@@ -17,8 +17,7 @@ from aclkit.pipeline.explain.completeness import (
     open_written,
 )
 from aclkit.pipeline.explain.decided import MaterializeOptions, deciding_settings
-from aclkit.pipeline.explain.deciding import decide
-from aclkit.pipeline.explain.engines import engine_of
+from aclkit.pipeline.explain.deciding import decide, engine_of
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.explain.written_changes import write_changes

@@ -1,7 +1,7 @@
 """Sources with the content that the previous replay read → a replay that changes nothing.
 
 It reports what a replay by Spark would report, without Spark. A replay changes nothing if three
-conditions hold: the sources have the imprint (``imprint``) that the cluster's newest replay kept,
+conditions hold: the sources have the imprint (``intake``) that the cluster's newest replay kept,
 the tables are as that one left them, and the way through the log ends where it ended. A replay
 keeps no imprint if its log contradicts itself: every run must report that. All doubtful cases are
 left to Spark.

@@ -9,10 +9,10 @@ from typing import Final
 from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.questions.by_whom.match import CHANGE_OF, PAUSE, ControllerLog, Sent
 from aclkit.questions.usage.clock import Clock, Span, parse_zone
+from aclkit.questions.usage.coverage import HEARTBEAT
 from aclkit.questions.usage.entry import LONGEST, LogEntry, read_entries
 from aclkit.questions.usage.line import Statement
 from aclkit.questions.usage.log_file import DamagedLogError, read_lines
-from aclkit.questions.usage.stretches import HEARTBEAT
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.runtime.uri import shown
 

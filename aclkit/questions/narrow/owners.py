@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from aclkit.kafka.acls.strimzi import owner_of
+from aclkit.kafka.acls.exports import owner_of
 from aclkit.model.groups import grouped
 from aclkit.questions.narrow.narrowing import Narrowed
 from aclkit.rules.names.rows import Rules

@@ -13,7 +13,7 @@ from aclkit.model.acl_words import acl_words
 from aclkit.model.phrases import number_of
 from aclkit.questions.usage.command import UsageResult
 from aclkit.questions.usage.coverage import Coverage, shown_gaps
-from aclkit.questions.usage.grants import USAGES
+from aclkit.questions.usage.use import USAGES
 from aclkit.questions.usage.whole_log import Judgeable
 
 COLUMNS: Final = (

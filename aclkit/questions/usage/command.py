@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta
+from itertools import chain
+from string import Template
 from typing import Any, Final
 
-from aclkit.errors import DataError
+import pyarrow as pa
+
+from aclkit.errors import DataError, UsageError
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
 from aclkit.model.phrases import number_of
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.pipeline.plan import DecideWith, plan_reading
+from aclkit.pipeline.replay.known_tables import KnownTables
 from aclkit.questions.denials.findings import LEAST_LINES, find_refused
 from aclkit.questions.denials.read import denials_of_run
 from aclkit.questions.query.as_of import note_on_settings
-from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE
+from aclkit.questions.usage.access_days import ACCESS_DAY
+from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE, Judge
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.coverage import Coverage, describe
-from aclkit.questions.usage.engines import read_all
-from aclkit.questions.usage.file_reads import Work, chains_of
-from aclkit.questions.usage.grants import Grant, find_unused
-from aclkit.questions.usage.judging import Judge
+from aclkit.questions.usage.file_reads import FileRead, LogFileReader, chains_of, read_all
 from aclkit.questions.usage.lines import (
     Disagreement,
     count_verdicts,
@@ -33,15 +37,144 @@ from aclkit.questions.usage.lines import (
     grants_of,
     worst_lines,
 )
-from aclkit.questions.usage.past import ClusterPast, note_on_ranges
+from aclkit.questions.usage.log_file import KNOWN_COLUMNS, LOG_FILE, KnownFile, known_row
+from aclkit.questions.usage.past import PAST_TABLES, ClusterPast, note_on_ranges, past_of
 from aclkit.questions.usage.read_use import LogOptions, read_judgeable
-from aclkit.questions.usage.tables import UsageTables, Written
+from aclkit.questions.usage.use import Grant, find_unused
 from aclkit.questions.usage.whole_log import Judgeable
 from aclkit.runtime.progress import step
 from aclkit.runtime.read_progress import followed
+from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.job_run import MATERIALIZING, REPLAYING, PublishedRun
-from aclkit.warehouse.reader import Reader
+from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.run import Run
+from aclkit.warehouse.store import Store
+
+ACL_USAGE: Final = "acl_usage"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilesRead:
+    """What was read of files.
+
+    Attributes:
+        lines: how many lines were judged.
+        is_first: of all files it is the first reading.
+    """
+
+    lines: int
+    is_first: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UsageTables:
+    """The tables of one cluster."""
+
+    store: Store
+    cluster_id: str
+
+    def read_past(self, head: int, semantics: Semantics) -> ClusterPast:
+        """Read the past up to a head, as ACLs are read.
+
+        Raises:
+            UsageError: no table has the values of super.users and allow.everyone.
+        """
+        ranges = KnownTables(self.store, self.cluster_id).ranges()
+        runs = [(run.run_number, run.started_at) for run in self.store.runs]
+        newest = runs[-1] if runs else (0, None)
+        with self._open(*PAST_TABLES) as read:
+            past = past_of(
+                ranges,
+                read,
+                head=head,
+                newest=newest,
+                deciding=self._deciding_runs,
+                semantics=semantics,
+            )
+        if past is None:
+            raise UsageError(
+                f"The super.users and allow.everyone of cluster {self.cluster_id!r} are not "
+                f"known yet. Next: aclkit --warehouse {self.store.place} materialize "
+                "--super-users … (or --server-properties FILE)"
+            )
+        return past
+
+    def _deciding_runs(self) -> list[tuple[int, datetime]]:
+        """Return number and beginning of each run that saw the settings of the brokers."""
+        return [
+            (run.run_number, run.started_at)
+            for run in self.store.all_runs()
+            if run.cluster_id == self.cluster_id and run.job in MATERIALIZING and run.started_at
+        ]
+
+    def known_files(self) -> list[KnownFile]:
+        """Read which log files are known, and how far each is read."""
+        with self._open(LOG_FILE) as read:
+            rows = read.rows(_KNOWN)
+        return [KnownFile(**dict(zip(KNOWN_COLUMNS, row, strict=True))) for row in rows]
+
+    def write(self, reads: Iterable[FileRead], run_number: int) -> FilesRead:
+        """Write what is read of files, batch by batch."""
+        done: list[FileRead] = []
+        batches = _batches(reads, done)
+        first = next(batches, None)
+        if first is not None:
+            rows = pa.RecordBatchReader.from_batches(
+                arrow_schema(ACCESS_DAY), chain([first], batches)
+            )
+            self.store.append_columns(ACCESS_DAY, rows)
+        self._remove_replaced(done, run_number)
+        if done:
+            now = {each.known.file_id: each.known for each in done}
+            stay = (each for each in self.known_files() if each.file_id not in now)
+            self._write_files([*stay, *now.values()])
+        return FilesRead(
+            lines=sum(each.lines for each in done), is_first=all(e.gone == "none" for e in done)
+        )
+
+    def _remove_replaced(self, reads: Sequence[FileRead], run_number: int) -> None:
+        """Remove the rows of earlier runs whose lines were read again."""
+        for which, more in (("open", " AND is_open"), ("all", "")):
+            ids = sorted(each.known.file_id for each in reads if each.gone == which)
+            if ids:
+                named = ", ".join(f"'{each}'" for each in ids)
+                self.store.remove(
+                    ACCESS_DAY,
+                    f"cluster_id = '{self.cluster_id}' AND run_number <> {run_number} "
+                    f"AND file_id IN ({named}){more}",
+                )
+
+    def _write_files(self, known: Iterable[KnownFile]) -> None:
+        rows = [known_row(self.cluster_id, each) for each in known]
+        self.store.replace_rows(LOG_FILE, rows, self.cluster_id)
+
+    def lines(self) -> AbstractContextManager[Reader]:
+        """Open what was read of logs, by this run too."""
+        return self._open(ACCESS_DAY, LOG_FILE, "broker")
+
+    def write_usage(self, grants: Iterable[Grant]) -> None:
+        """Replace the verdicts on the grants."""
+        own = [field.name for field in fields(Grant) if field.name != "acl"]
+        rows = [
+            (self.cluster_id, g.acl.acl_id, *g.acl.binding, *(getattr(g, name) for name in own))
+            for g in grants
+        ]
+        self.store.replace_rows(ACL_USAGE, rows, self.cluster_id)
+
+    def _open(self, *tables: str) -> AbstractContextManager[Reader]:
+        return read_written(self.store, self.cluster_id, *tables)
+
+
+_KNOWN: Final = Template("SELECT $columns FROM log_file ORDER BY file_id").substitute(
+    columns=", ".join(KNOWN_COLUMNS)
+)
+
+
+def _batches(reads: Iterable[FileRead], done: list[FileRead]) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of files, and note what else is known of each."""
+    for read in reads:
+        yield from read.batches
+        done.append(FileRead(known=read.known, batches=(), gone=read.gone, lines=read.lines))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +268,9 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
     return result
 
 
-def _read_files(run: Run, tables: UsageTables, past: ClusterPast, options: UsageOptions) -> Written:
+def _read_files(
+    run: Run, tables: UsageTables, past: ClusterPast, options: UsageOptions
+) -> FilesRead:
     """Read what is new of the files into ``access_day``."""
     with step(f"Looking at {number_of(len(options.paths), 'file')}"):
         chains = chains_of(options.paths, tables.known_files())
@@ -144,7 +279,7 @@ def _read_files(run: Run, tables: UsageTables, past: ClusterPast, options: Usage
         step(f"Reading {number_of(len(options.paths), 'file')} and checking the lines"),
         followed(sizes.get(number) for number in range(len(options.paths))) as board,
     ):
-        work = Work(
+        work = LogFileReader(
             judge=Judge(past, round(options.skew.total_seconds() * 1_000_000)),
             zone=options.zone,
             cluster_id=run.cluster_id,

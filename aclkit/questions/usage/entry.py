@@ -7,8 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.questions.usage.clock import Clock, Span
-from aclkit.questions.usage.envelope import Written, unwrap
-from aclkit.questions.usage.layout import LAYOUT_NOT_READ, Message, find_messages, is_companion
+from aclkit.questions.usage.layout import (
+    LAYOUT_NOT_READ,
+    Message,
+    RawLine,
+    find_messages,
+    is_companion,
+    unwrap,
+)
 from aclkit.questions.usage.line import Statement, is_before_2_4, read_statement
 
 
@@ -49,7 +55,7 @@ def read_entries(lines: Iterable[bytes], clock: Clock) -> Iterator[LogEntry]:
 
 
 def _entries(lines: Iterable[bytes], clock: Clock) -> Iterator[LogEntry]:
-    group: list[_Line] = []
+    group: list[_ParsedLine] = []
     for written in unwrap(lines):
         line = _read(written, clock)
         if group and (_begins(line, group[0]) or len(group) == MOST_LINES):
@@ -66,15 +72,15 @@ def read_alone(raw: bytes, clock: Clock) -> LogEntry | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _ParsedLine:
     """A line read by itself."""
 
-    written: Written
+    written: RawLine
     message: Message
     entry: LogEntry
 
 
-def _begins(line: _Line, first: _Line) -> bool:
+def _begins(line: _ParsedLine, first: _ParsedLine) -> bool:
     """Whether a line begins an entry and is not the rest of a name of the one that began before.
 
     Where that earlier line has no time of its own, only the authorizer's first words decide. Where
@@ -85,7 +91,7 @@ def _begins(line: _Line, first: _Line) -> bool:
     return bool(line.message.text) and not first.message.begins
 
 
-def _put_together(group: list[_Line], clock: Clock) -> list[LogEntry]:
+def _put_together(group: list[_ParsedLine], clock: Clock) -> list[LogEntry]:
     """Return the entries of lines of which only the first may have a time."""
     alone = [line.entry for line in group]
     if len(group) < 2:
@@ -109,7 +115,7 @@ def _put_together(group: list[_Line], clock: Clock) -> list[LogEntry]:
     return [replace(whole, group=first), *alone[size:]]
 
 
-def _behind(first: Written, second: Written) -> Written:
+def _behind(first: RawLine, second: RawLine) -> RawLine:
     raw, line = (part if part.endswith(b"\n") else part + b"\n" for part in (first.raw, first.line))
     return replace(first, raw=raw + second.raw, line=line + second.line)
 
@@ -118,7 +124,7 @@ def _ambiguous(entry: LogEntry) -> LogEntry:
     return replace(entry, statement=None, problem=SEVERAL_WAYS, is_ambiguous=True)
 
 
-def _read(written: Written, clock: Clock) -> _Line:
+def _read(written: RawLine, clock: Clock) -> _ParsedLine:
     """Read a line by itself."""
     raw, line = written.raw.rstrip(_BREAKS), written.line.rstrip(_BREAKS)
     text = line.decode(errors="replace")
@@ -142,7 +148,7 @@ def _read(written: Written, clock: Clock) -> _Line:
         is_ambiguous=is_ambiguous,
         group=written.position,
     )
-    return _Line(written, first, entry)
+    return _ParsedLine(written, first, entry)
 
 
 def _said(messages: list[Message]) -> tuple[Message, Statement | None, str | None, bool]:

@@ -6,21 +6,24 @@ and each is read from where the one before ended. All others can be read at the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 import pyarrow as pa
 
 from aclkit.errors import GoneError, UsageError
-from aclkit.questions.usage.access_days import AccessDays
+from aclkit.pipeline.plan import Plan
+from aclkit.questions.usage.access_days import AccessDays, LogPosition
+from aclkit.questions.usage.check import Judge
 from aclkit.questions.usage.clock import Clock, parse_zone
-from aclkit.questions.usage.judging import Judge
-from aclkit.questions.usage.known_files import (
+from aclkit.questions.usage.coverage import Activities
+from aclkit.questions.usage.log_file import (
     KnownFile,
     LogFile,
-    Same,
+    SameFile,
     begins_like,
     digest,
     look_at,
@@ -28,17 +31,21 @@ from aclkit.questions.usage.known_files import (
     same_file,
     take_all,
 )
-from aclkit.questions.usage.reading import Content, LogReader, Place
-from aclkit.questions.usage.stretches import Talks
+from aclkit.questions.usage.reading import LogContent, read_log
 from aclkit.runtime.read_progress import ReadProgress
+from aclkit.runtime.shared_work import in_processes, in_tasks
 from aclkit.runtime.uri import shown
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 Gone = Literal["none", "open", "all"]
 """Which rows of earlier runs a reading takes the place of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chain:
+class FileChain:
     """Files that begin alike.
 
     Attributes:
@@ -67,7 +74,7 @@ class FileRead:
     lines: int
 
 
-def chains_of(paths: Sequence[str], known: Sequence[KnownFile]) -> list[Chain]:
+def chains_of(paths: Sequence[str], known: Sequence[KnownFile]) -> list[FileChain]:
     """Look at files, and put those together that begin alike; empty ones are left out.
 
     Raises:
@@ -78,7 +85,7 @@ def chains_of(paths: Sequence[str], known: Sequence[KnownFile]) -> list[Chain]:
         found = look_at(path)
         if found.head:
             together.setdefault(found.head[:_ALIKE], []).append((number, found))
-    return [Chain(files=found, known=_near(found, known)) for found in together.values()]
+    return [FileChain(files=found, known=_near(found, known)) for found in together.values()]
 
 
 def _near(found: Iterable[tuple[int, LogFile]], known: Sequence[KnownFile]) -> list[KnownFile]:
@@ -87,7 +94,7 @@ def _near(found: Iterable[tuple[int, LogFile]], known: Sequence[KnownFile]) -> l
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class LogFileReader:
     """What all readings share; a task of another machine gets it too.
 
     Attributes:
@@ -108,7 +115,7 @@ class Work:
     board: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
 
-    def read(self, chain: Chain) -> list[FileRead]:
+    def read(self, chain: FileChain) -> list[FileRead]:
         """Read files that begin alike, one after the other.
 
         Raises:
@@ -133,7 +140,7 @@ class Work:
             known[read.known.file_id] = read.known
         return list(found.values())
 
-    def _is_again(self, same: Same, found: Mapping[str, FileRead]) -> bool:
+    def _is_again(self, same: SameFile, found: Mapping[str, FileRead]) -> bool:
         """Whether a file is to be read from its beginning."""
         is_wanted = self.is_anew and same.known.file_id not in found
         return not same.is_shorter and (is_wanted or same.known.log_zone != self.zone)
@@ -161,7 +168,7 @@ class Work:
 
     def _content(
         self, file: LogFile, file_id: str, known: KnownFile | None, told: ReadProgress
-    ) -> Content:
+    ) -> LogContent:
         """Read a file, from where it was read to."""
         clock = Clock(parse_zone(self.zone))
         days = AccessDays(
@@ -169,19 +176,23 @@ class Work:
         )
         if known is None:
             with open_at(file, 0, told) as stream:
-                return LogReader(self.judge, clock, days, told=told).read(stream)
+                return read_log(stream, self.judge, clock, days, told=told)
         with open_at(file, known.read_bytes - known.tail_bytes, told) as stream:
-            begin = Place(known.read_bytes, known.read_lines, take_all(stream, known.tail_bytes))
-            reader = LogReader(self.judge, clock, days, begin=begin, talks=_talks(known), told=told)
-            return reader.read(stream)
+            begin = LogPosition(
+                known.read_bytes, known.read_lines, take_all(stream, known.tail_bytes)
+            )
+            activities = _activities(known)
+            return read_log(
+                stream, self.judge, clock, days, begin=begin, activities=activities, told=told
+            )
 
     def _id_of(self, file: LogFile) -> str:
         name = f"{self.cluster_id} {self.run_number} {file.path} {digest(file.head)}"
         return digest(name.encode())[:_ID]
 
 
-def _talks(known: KnownFile) -> Talks:
-    return Talks(
+def _activities(known: KnownFile) -> Activities:
+    return Activities(
         zip(known.spoke_from, known.spoke_to, strict=True),
         zip(known.allowed_from or (), known.allowed_to or (), strict=True),
         zip(known.beat_from or (), known.beat_to or (), strict=True),
@@ -190,16 +201,16 @@ def _talks(known: KnownFile) -> Talks:
 
 def _known(
     file: LogFile,
-    content: Content,
+    content: LogContent,
     file_id: str,
     source: str,
     zone: str,
     going_on: KnownFile | None,
 ) -> KnownFile:
-    end, talks = content.end, content.talks
+    end, activities = content.end, content.activities
     # An older aclkit did not note the kinds of the lines before.
     has_kinds = going_on is None or going_on.allowed_from is not None
-    allowed, beats = talks.allowed, talks.beats
+    allowed, beats = activities.allowed, activities.beats
     is_whole = not (content.is_waiting or content.is_damaged)
     return KnownFile(
         file_id=file_id,
@@ -214,8 +225,8 @@ def _known(
         seen_bytes=content.seen_bytes,
         is_waiting=content.is_waiting,
         packed=file.packed if is_whole else None,
-        spoke_from=talks.spoke.starts,
-        spoke_to=talks.spoke.ends,
+        spoke_from=activities.spoke.starts,
+        spoke_to=activities.spoke.ends,
         allowed_from=allowed.starts if has_kinds else None,
         allowed_to=allowed.ends if has_kinds else None,
         beat_from=beats.starts if has_kinds else None,
@@ -231,7 +242,7 @@ def _is_still(file: LogFile) -> bool:
         return False
 
 
-def _has_nothing_new(known: KnownFile, content: Content) -> bool:
+def _has_nothing_new(known: KnownFile, content: LogContent) -> bool:
     """Whether a file turned out to be as it was; of a gzipped one only its end shows that."""
     is_same = content.seen_bytes == known.seen_bytes
     return is_same and not (known.is_waiting or content.is_damaged)
@@ -250,3 +261,27 @@ def _joined(earlier: FileRead, later: FileRead) -> FileRead:
 
 _ALIKE: Final = 64
 _ID: Final = 16
+
+
+def read_all(
+    work: LogFileReader,
+    chains: Sequence[FileChain],
+    plan: Plan,
+    start_spark: Callable[[], SparkSession],
+) -> Iterator[FileRead]:
+    """Read files where a plan has them read; Spark starts for its own alone.
+
+    Raises:
+        SurroundingsError: a file cannot be read, or a process was killed.
+    """
+    if plan.engine == "here" or not chains:
+        yield from itertools.chain.from_iterable(map(work.read, chains))
+    elif plan.engine == "spark":
+        # One task for files that begin alike.
+        yield from itertools.chain.from_iterable(
+            in_tasks(start_spark(), work, LogFileReader.read)(chains)
+        )
+    else:
+        doing = "reads the authorizer log"
+        with in_processes(work, LogFileReader.read, plan.workers, doing) as read:
+            yield from itertools.chain.from_iterable(read(chains))

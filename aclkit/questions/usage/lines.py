@@ -16,15 +16,13 @@ from aclkit.questions.usage.check import MISMATCH, UNREADABLE, VERDICTS
 from aclkit.questions.usage.clock import to_datetime
 from aclkit.questions.usage.coverage import Coverage, FileCoverage, find_gaps
 from aclkit.questions.usage.entry import CUT_SHORT
-from aclkit.questions.usage.grants import Grant, Named, judge_grants
 from aclkit.questions.usage.layout import LAYOUT_NOT_READ
 from aclkit.questions.usage.past import ClusterPast
+from aclkit.questions.usage.read_use import REQUEST
+from aclkit.questions.usage.use import Grant, NamedUse, judge_grants
 from aclkit.questions.usage.whole_log import Judgeable
 from aclkit.rules.decide.rules import ALLOWED, MATCHING_ACL
 from aclkit.warehouse.reader import Reader
-
-REQUEST: Final = tuple(field.name for field in fields(Request))
-"""The columns that make a request."""
 
 EXAMPLE_COLUMNS: Final = (
     "source", "position", "first_at", "last_at", "lines", *REQUEST, "request_name", "decision",
@@ -109,13 +107,13 @@ def coverage_of(read: Reader) -> Coverage:
     )
 
 
-def uses_of(read: Reader, since: datetime) -> dict[str, Named]:
+def uses_of(read: Reader, since: datetime) -> dict[str, NamedUse]:
     """Return when each ACL was last named by a readable ALLOWED line, and how often lately.
 
     Of the day on which the window begins its lines count where the last of them is inside.
     """
     rows = read.rows(_USES, since, ALLOWED)
-    return {acl_id: Named(last=last, lines=lines) for acl_id, last, lines in rows}
+    return {acl_id: NamedUse(last=last, lines=lines) for acl_id, last, lines in rows}
 
 
 def allowed_requests(read: Reader, past: ClusterPast) -> dict[Request, int]:

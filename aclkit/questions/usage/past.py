@@ -9,7 +9,7 @@ an unknown time between the run that saw the old ones last and the run that saw 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
@@ -18,15 +18,24 @@ from typing import Final
 from aclkit.kafka.authorizer.audit import Wording, rule_text
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.model.cidr import Range, any_other_in, parse_range
+from aclkit.model.facts import LISTING, SNAPSHOT, WRITTEN
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
-from aclkit.questions.query.as_of import Settings, Timeline
+from aclkit.pipeline.replay import spans
+from aclkit.questions.query.as_of import Settings, Timeline, draw_timeline
 from aclkit.questions.query.history import fold_access
-from aclkit.questions.query.lifetimes import Lifetime
+from aclkit.questions.query.lifetimes import Lifetime, lifetime_of, lifetime_sql
+from aclkit.questions.query.run_order import (
+    has_our_times,
+    in_order,
+    last_seen_before,
+    settings_in_order,
+)
 from aclkit.questions.usage.clock import Span, to_micros
 from aclkit.rules.decide.rules import Ruling, answers
 from aclkit.rules.patterns.identity import ranges_holding
 from aclkit.rules.patterns.match import range_of_host
 from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.warehouse.reader import Reader
 
 BEGINNING: Final = -(2**62)
 END: Final = 2**62
@@ -98,7 +107,7 @@ class ClusterPast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class HeldRuling:
     """A ruling that held for a while.
 
     Attributes:
@@ -135,9 +144,9 @@ class Rulings:
             yield each.end
             yield from each.latest
 
-    def within(self, span: Span) -> tuple[Held, ...]:
+    def within(self, span: Span) -> tuple[HeldRuling, ...]:
         """Return those that held, or may have, at some time of a span, its ends included."""
-        found: list[Held] = []
+        found: list[HeldRuling] = []
         for period in self.periods:
             if period.came[0] <= span[1] and span[0] <= period.end:
                 known = {held.ruling for held in found}
@@ -159,11 +168,11 @@ class Period:
 
     came: Span
     end: int
-    held: tuple[Held, ...]
+    held: tuple[HeldRuling, ...]
     earliest: tuple[int, ...]
     latest: tuple[int, ...]
 
-    def within(self, span: Span) -> tuple[Held, ...]:
+    def within(self, span: Span) -> tuple[HeldRuling, ...]:
         """Return those that held, or may have, if these settings were in force then."""
         first = max(0, bisect_left(self.latest, span[0]) - 1)
         return self.held[first : bisect_right(self.earliest, span[1])]
@@ -278,9 +287,9 @@ def _fold(
     return [(each.ruling, since) for each, since in zip(found, times, strict=True)]
 
 
-def _held(ruling: Ruling, since: Span, came: Span) -> Held:
+def _held(ruling: Ruling, since: Span, came: Span) -> HeldRuling:
     """Return a ruling with its times cut to those of the settings under which it holds."""
-    return Held(
+    return HeldRuling(
         ruling=ruling,
         since=(max(since[0], came[0]), max(since[1], came[1])),
         texts=rule_texts(ruling),
@@ -344,3 +353,69 @@ def _unknown(timeline: Timeline, passed: _Passed, *, is_listed: bool) -> Iterato
         yield BEGINNING, passed.next_after(0)
     if timeline.newest > timeline.head:
         yield passed.span(timeline.head - 1)[1], END
+
+
+PAST_TABLES: Final = ("acl_log", "acl_history", "setting")
+"""The tables that a past is made of."""
+
+
+def past_of(
+    ranges: Sequence[spans.Range],
+    read: Reader,
+    *,
+    head: int,
+    newest: tuple[int, datetime | None] = (0, None),
+    deciding: Callable[[], Sequence[tuple[int, datetime]]] = tuple,
+    semantics: Semantics = KAFKA,
+) -> ClusterPast | None:
+    """Collect the past of a cluster; None where its settings were never recorded.
+
+    Args:
+        ranges: what has been read.
+        read: knows ``PAST_TABLES``, the cluster's rows.
+        head: the state is known as of this offset.
+        newest: the number of the newest run, and when it began.
+        deciding: returns number and beginning of the cluster's runs that saw settings, in order.
+        semantics: Kafka's, with ranges or without.
+    """
+    rows = read.rows(_SETTINGS)
+    if not rows:
+        return None
+    timeline = draw_timeline(ranges, head=head)
+    ends = {end for _, end in timeline.jumps}
+    times = [
+        (offset - (fact == SNAPSHOT), time)
+        for fact, offset, time in read.rows(_TIMES)
+        if fact != SNAPSHOT or offset in ends
+    ]
+    if has_our_times(ranges) and not read.rows(_OTHERS, LISTING, WRITTEN):
+        timed = sorted((at, time) for at, time in times if time is not None)
+        ordered = in_order([time for _, time in timed], newest[1])
+        times = [(at, time) for (at, _), time in zip(timed, ordered, strict=True)]
+
+    def last_below(offset: int) -> datetime | None:
+        return max((t for at, t in times if t is not None and at < offset), default=None)
+
+    seen = settings_in_order(rows, newest, last_below)
+    runs = deciding() if len(rows) > 1 else ()
+    known = tuple(
+        Settings(offset=0, since=since, broker=broker, before=last_seen_before(row[3], runs))
+        for row, (since, broker) in zip(rows, seen, strict=True)
+    )
+    timeline = replace(timeline, settings=known)
+    is_listed = any(item.fact == LISTING for item in ranges)
+    lives = map(lifetime_of, read.rows(_LIVES))
+    micros = [(at, time and to_micros(time)) for at, time in times]
+    return build_past(lives, timeline, micros, is_listed=is_listed, semantics=semantics)
+
+
+_SETTINGS: Final = (
+    "SELECT CAST(since_time AS TIMESTAMP), super_users, allow_everyone, run_number, log_offset "
+    "FROM setting ORDER BY run_number NULLS FIRST, since_time"
+)
+_TIMES: Final = (
+    "SELECT DISTINCT fact, log_offset, CAST(log_time AS TIMESTAMP) FROM acl_log "
+    "WHERE fact <> 'overwritten'"
+)
+_OTHERS: Final = "SELECT 1 FROM acl_log WHERE NOT (fact = ? OR source = ?) LIMIT 1"
+_LIVES: Final = lifetime_sql("FROM acl_history ORDER BY effective_offset, acl_id")

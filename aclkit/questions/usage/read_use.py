@@ -1,22 +1,34 @@
-"""The tables of a cluster → what its authorizer log shows of use, and what it covers."""
+"""The tables of a cluster → what its authorizer log shows of use, and what it covers.
+
+The broker whose log a file is counts only where it is sure: the user gave its name, or the path has
+the word broker or node with the number of a registered broker. The number of a file that was
+rotated is none.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+from pathlib import PurePosixPath
 from string import Template
-from typing import Final
+from typing import Final, NamedTuple
 
 from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.model.acl import Request
-from aclkit.questions.usage.brokers import name_brokers
 from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_datetime
-from aclkit.questions.usage.known_log import Broker, FileDay, Log, Needed, Stretch, Unread
+from aclkit.questions.usage.coverage import (
+    HEARTBEAT,
+    AuthorizerLog,
+    Broker,
+    FileDay,
+    Needed,
+    Stretch,
+    Unread,
+)
 from aclkit.questions.usage.layout import LAYOUT_NOT_READ
-from aclkit.questions.usage.lines import REQUEST
-from aclkit.questions.usage.stretches import HEARTBEAT
 from aclkit.questions.usage.use import Use, UseOfAcls
 from aclkit.questions.usage.whole_log import Judgeable, judge_log
 from aclkit.rules.decide.handlers import REQUESTS
@@ -27,7 +39,79 @@ from aclkit.warehouse.published import Published, as_of
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 
+
+class NamedPath(NamedTuple):
+    """A path of ``--authorizer-log``, and the name of the broker that stands before it."""
+
+    name: str | None
+    path: str
+
+
+def split_name(text: str) -> NamedPath:
+    """Take the name of a broker off a path: ``NAME=PATH``.
+
+    >>> split_name("b1=/logs/b1"), split_name("/logs/a=b")
+    (NamedPath(name='b1', path='/logs/b1'), NamedPath(name=None, path='/logs/a=b'))
+    """
+    found = _NAME_AND_PATH.fullmatch(text)
+    return NamedPath(None, text) if found is None else NamedPath(*found.groups())
+
+
+def name_brokers(
+    sources: Mapping[str, str], given: Mapping[str, str | None], registered: Collection[int]
+) -> dict[str, str]:
+    """Return the broker of each file of which it is sure: its number where it is registered.
+
+    Args:
+        sources: number of a file → where it was read.
+        given: number of a file → the name that the user gave.
+        registered: the numbers of the brokers of the cluster.
+    """
+    known = {str(each) for each in registered}
+    there = set(sources.values())
+    found = {}
+    for file, source in sources.items():
+        name = given.get(file)
+        if name is not None:
+            number = _number(name)
+            found[file] = number if number in known else name
+        elif (number := _in_path(source, there)) in known:
+            found[file] = number
+    return found
+
+
+def _number(name: str) -> str:
+    """Return the number of a broker that a name is: ``2``, ``broker-2``, ``kafka2``."""
+    found = _NUMBERED.fullmatch(name)
+    return str(int(found[1])) if found else ""
+
+
+def _in_path(source: str, others: Iterable[str]) -> str:
+    """Return the number of the broker in a path; empty where there is none, or several."""
+    *folders, name = PurePosixPath(source.replace("\\", "/")).parts or ("",)
+    found = {match[2] for part in folders for match in _IN_FOLDER.finditer(part)}
+    for match in _IN_NAME.finditer(name):
+        # broker-1.log next to broker.log was rotated.
+        rotated_from = name[: match.start(1)].rstrip("-_.") + name[match.end(1) :]
+        if not any(PurePosixPath(each.replace("\\", "/")).name == rotated_from for each in others):
+            found.add(match[1])
+    return str(int(next(iter(found)))) if len(found) == 1 else ""
+
+
+_NAME_AND_PATH: Final = re.compile(r"([\w.-]+)=(.+)", re.DOTALL)
+_NUMBERED: Final = re.compile(r"(?:[a-z-]*[a-z][-_.]?)?(\d{1,9})", re.IGNORECASE | re.ASCII)
+_IN_FOLDER: Final = re.compile(
+    r"(?<![^\W\d_])(broker|node|kafka)[-_.]?(\d{1,9})(?![^\W_])", re.IGNORECASE | re.ASCII
+)
+_IN_NAME: Final = re.compile(
+    r"(?<![^\W\d_])(?:broker|node)[-_.]?(\d{1,9})(?![^\W_])", re.IGNORECASE | re.ASCII
+)
+
+
 ACCESS_DAY: Final = "access_day"
+
+REQUEST: Final = tuple(field.name for field in fields(Request))
+"""The columns that make a request."""
 
 USE_TABLES: Final = (ACCESS_DAY, "log_file", "acl_history", "broker")
 """The tables that tell about use, see ``duck.connect``."""
@@ -123,7 +207,7 @@ def read_requests(tables: Tables, cluster_id: str, principals: Iterable[str] = (
     return found
 
 
-def _read_log(tables: Tables, cluster_id: str, registered: Iterable[Broker]) -> Log:
+def _read_log(tables: Tables, cluster_id: str, registered: Iterable[Broker]) -> AuthorizerLog:
     values = [cluster_id]
     rows = fetch(tables, _DAYS, [ALLOWED, HEARTBEAT, _SERVED_BY_BROKERS, UNREADABLE, *values])
     days = [FileDay(*row) for row in rows]
@@ -135,7 +219,7 @@ def _read_log(tables: Tables, cluster_id: str, registered: Iterable[Broker]) -> 
     sources = {file: source for file, source, *_ in files}
     older = {file for file, _, _, _, _, allowed, *_ in files if allowed is None}
     kept = [row for row in files if row[0] not in older]
-    return Log(
+    return AuthorizerLog(
         days=days,
         stretches=spoke,
         allowed=[

@@ -2,11 +2,9 @@
 
 Most lines are ``[time] LEVEL Principal = …`` and repeat what another one said. Such a line is one
 look into a dictionary: what was said is read once, and decided once for the time in which its
-verdict holds. All others, and what stands next to them, go the long way of ``entry``. A line that
-follows such a line may be the rest of a name in it, so it counts when the next one begins.
-
-The last entry of a file is *open*: more of it may be written yet. So are all from the first line
-on that is newer than the run that read the ACLs. A later run reads them again.
+verdict holds. Others repeat another one in any layout: see ``_Shapes``. What is left, and what
+stands next to it, is a *run* of lines that go the long way of ``entry`` together: a line may be the
+rest of a name in the one before it.
 """
 
 from __future__ import annotations
@@ -15,49 +13,35 @@ import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 import pyarrow as pa
 
 from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
-from aclkit.pipeline.sources.masking import mask_text
-from aclkit.questions.usage.access_days import DAY, AccessDays, Counted
-from aclkit.questions.usage.alike import Shapes
-from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE
+from aclkit.questions.usage.access_days import (
+    BEGIN,
+    AccessDays,
+    CachedStatement,
+    EntryGroup,
+    LineCounter,
+    LogLine,
+    LogPosition,
+)
+from aclkit.questions.usage.check import Judge
 from aclkit.questions.usage.clock import Clock
-from aclkit.questions.usage.entry import LONGEST, LogEntry, read_entries
-from aclkit.questions.usage.envelope import is_piece
-from aclkit.questions.usage.judging import Judge, not_read
+from aclkit.questions.usage.coverage import Activities
+from aclkit.questions.usage.entry import LONGEST, LogEntry, read_alone, read_entries
+from aclkit.questions.usage.layout import is_piece
 from aclkit.questions.usage.line import Statement, read_statement
 from aclkit.questions.usage.log_file import DamagedLogError, LogStream
-from aclkit.questions.usage.stretches import Talks
 from aclkit.runtime.read_progress import NO_PROGRESS, ReadProgress
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place between two entries of a file.
-
-    Attributes:
-        at: bytes before it, gzip undone.
-        lines: lines before it.
-        tail: bytes before it by which it is known.
-    """
-
-    at: int = 0
-    lines: int = 0
-    tail: bytes = b""
-
-
-BEGIN: Final = Place()
-TAIL: Final = 4_096
-"""Bytes of a tail, at most; it never has more than the line that ends there."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class LogContent:
     """What the lines of a file hold.
 
     Attributes:
@@ -66,165 +50,170 @@ class Content:
         seen_bytes: what the file had, gzip undone.
         is_waiting: some lines are newer than the ACLs that are known.
         is_damaged: the rest of a gzipped file cannot be read.
-        talks: when the file has lines of which kind, earlier ones too.
+        activities: when the file has lines of which kind, earlier ones too.
         lines: how many lines were judged.
     """
 
     batches: Sequence[pa.RecordBatch]
-    end: Place
+    end: LogPosition
     seen_bytes: int
     is_waiting: bool
     is_damaged: bool
-    talks: Talks
+    activities: Activities
     lines: int
 
 
-class _Said:
-    """What a message says, and the row of its lines while its verdict and the day last."""
+def read_log(
+    stream: LogStream,
+    judge: Judge,
+    clock: Clock,
+    days: AccessDays,
+    *,
+    begin: LogPosition = BEGIN,
+    activities: Activities | None = None,
+    told: ReadProgress = NO_PROGRESS,
+) -> LogContent:
+    """Read a stream to its end.
 
-    __slots__ = ("end", "row", "start", "statement", "talk")
+    Args:
+        stream: the file.
+        judge: knows the past.
+        clock: reads the times of the log.
+        days: takes the rows of lines that need not be read again; none yet.
+        begin: where the stream stands.
+        activities: when the file has lines of which kind, as far as it has been read.
+        told: where to report progress.
+    """
+    activities = activities or Activities()
+    counter, damage = LineCounter(judge, days, activities, begin), list[tuple[str, int]]()
+    lines = _in_runs(stream, StatementCache(clock, activities), begin, told, damage)
+    last: EntryGroup | None = None
+    count = counter.count
+    for run, some in groupby(lines, key=_RUN):
+        if last is not None:
+            counter.count_entries(last)
+            last = None
+        if run:
+            last = _read_run(some, clock, counter)
+        else:
+            for line in some:
+                if line.cached is not None:
+                    count(line, line.cached)
+    if last is not None:
+        counter.end_at(last.place)
+        counter.count_entries(last)
+    for reason, number in damage:
+        counter.count_damage(reason, number)
+    counter.finish()
+    return LogContent(
+        batches=counter.batches,
+        end=counter.end,
+        seen_bytes=stream.at,
+        is_waiting=counter.is_waiting,
+        is_damaged=bool(damage),
+        activities=activities,
+        lines=counter.lines,
+    )
 
-    def __init__(self, statement: Statement, talks: Talks) -> None:
-        self.statement = statement
-        self.talk = talks.of(statement)
-        self.row = _NO_ROW
-        self.start = self.end = 0
 
-    def forget_row(self) -> None:
-        """Look for the row anew when the next line comes."""
-        self.start = self.end = 0
+def _in_runs(
+    stream: LogStream,
+    known: StatementCache,
+    begin: LogPosition,
+    told: ReadProgress,
+    damage: list[tuple[str, int]],
+) -> Iterator[LogLine]:
+    """Yield the lines of a stream up to its damage, each with its run.
+
+    A line that is known is in no run, 0, unless one follows that is not, for that may be its rest,
+    or unless it is the last. After a piece of a line all others are in its run.
+    """
+    number, before = begin.lines, begin.tail
+    run, in_run, in_pieces = 0, False, False
+    held: LogLine | None = None
+    try:
+        for raw in stream.lines():
+            number += 1
+            if number % _LINES_TOLD == 0:
+                told.add(0, _LINES_TOLD)
+            found = None if in_pieces else known.find(raw)
+            if found is not None:
+                if held is not None:
+                    yield held
+                held, in_run = LogLine(0, raw, stream.start, number, before, *found), False
+            else:
+                run, in_run = run if in_run else run + 1, True
+                if held is not None:
+                    yield held._replace(run=run)
+                held, in_pieces = None, in_pieces or is_piece(raw)
+                yield LogLine(run, raw, stream.start, number, before, None, 0)
+            before = raw
+    except DamagedLogError as error:
+        damage.append((f"the rest of the gzipped file cannot be read: {error}", number + 1))
+    if held is not None:
+        yield held._replace(run=run + 1)
 
 
-_NO_ROW: Final = Counted(None, 0)
+def _read_run(lines: Iterable[LogLine], clock: Clock, counter: LineCounter) -> EntryGroup:
+    """Read lines together, and count all but the last entries: more of these may come."""
+    places: deque[LogPosition] = deque()
+    base = -1
+    newest: list[LogEntry] = []
+    for entry in read_entries(_noted(lines, places), clock):
+        if base < 0:
+            base = places[0].lines
+        if newest and newest[0].group != entry.group:
+            counter.count_entries(EntryGroup(newest, _place_of(newest[0], base, places), base))
+            newest = []
+        newest.append(entry)
+    place = _place_of(newest[0], base, places) if newest else places[0]
+    return EntryGroup(newest, place, base)
 
 
-class _Line(NamedTuple):
-    """A line that is one look into a dictionary, and where it stands."""
-
-    raw: bytes
-    said: _Said
-    time: int
-    start: int
-    number: int
+def _noted(lines: Iterable[LogLine], places: deque[LogPosition]) -> Iterator[bytes]:
+    """Yield lines, and note where each begins."""
+    for line in lines:
+        places.append(line.place)
+        yield line.raw
 
 
-class _Standing(NamedTuple):
-    """Where a line begins, its number, and the bytes of the line before it."""
+def _place_of(entry: LogEntry, base: int, places: deque[LogPosition]) -> LogPosition:
+    """Return where an entry's group begins, and forget the places far before it.
 
-    start: int
-    number: int
-    before: bytes
+    The pieces of a line may come among those of others, so the lines do not quite come in order.
+    """
+    before = base + entry.group - 1
+    while places[0].lines < before - _FAR:
+        places.popleft()
+    return places[before - places[0].lines]
 
 
-class LogReader:
-    """Reads one file."""
+class StatementCache:
+    """What lines of a file said, by their bytes without the time: plain ones, and any other."""
 
-    def __init__(
-        self,
-        judge: Judge,
-        clock: Clock,
-        days: AccessDays,
-        *,
-        begin: Place = BEGIN,
-        talks: Talks | None = None,
-        told: ReadProgress = NO_PROGRESS,
-    ) -> None:
-        """Begin at a place.
-
-        Args:
-            judge: knows the past.
-            clock: reads the times of the log.
-            days: takes the rows of lines that need not be read again; none yet.
-            begin: where the stream stands.
-            talks: when the file has lines of which kind, as far as it has been read.
-            told: where to report progress.
-        """
-        self._judge, self._clock, self._told = judge, clock, told
-        self._days = self._closed = days
-        self._open = replace(days, is_open=True, rows={})
-        self._messages: dict[bytes, _Said | None] = {}
-        self._shapes, self._others = Shapes(clock), dict[int, _Said]()
+    def __init__(self, clock: Clock, activities: Activities) -> None:
+        """Begin with none."""
+        self._clock, self._activities = clock, activities
+        self._messages: dict[bytes, CachedStatement | None] = {}
         self._minutes: dict[bytes, int] = {}
-        self._talks = talks or Talks()
-        self._batches: list[pa.RecordBatch] = []
-        self._end, self._is_waiting, self._counted = begin, False, 0
-        self._number, self._before = begin.lines, begin.tail
+        self._shapes = Shapes(clock, activities)
 
-    def read(self, stream: LogStream) -> Content:
-        """Read a stream to its end."""
-        damage: list[DamagedLogError] = []
-        lines = self._counting(_whole(stream.lines(), damage))
-        held: _Line | None = None
-        for raw in lines:
-            line = self._plain(raw, stream.start)
-            if line is None:
-                held = self._read_slowly(stream, held, chain([raw], lines))
-                continue
-            if held is not None:
-                self._count(held)
-                self._before = held.raw
-            held = line
-        if held is not None:
-            self._end_at(held.start, held.number, self._before)
-            held.said.forget_row()
-            self._count(held)
-        if damage:
-            reason = f"the rest of the gzipped file cannot be read: {damage[0]}"
-            self._open.of(not_read(UNREADABLE, reason), None, self._number + 1).lines += 1
-        return self._content(stream.at, is_damaged=bool(damage))
-
-    def _content(self, seen_bytes: int, *, is_damaged: bool) -> Content:
-        self._take(self._closed)
-        self._take(self._open)
-        return Content(
-            batches=self._batches,
-            end=self._end,
-            seen_bytes=seen_bytes,
-            is_waiting=self._is_waiting,
-            is_damaged=is_damaged,
-            talks=self._talks,
-            lines=self._counted,
-        )
-
-    def _counting(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """Number the lines that pass."""
-        for raw in lines:
-            self._number += 1
-            if self._number % _LINES_TOLD == 0:
-                self._told.add(0, _LINES_TOLD)
-            yield raw
-
-    def _plain(self, raw: bytes, start: int) -> _Line | None:
-        """Read a line whose time and message need no second look; None of any other."""
+    def find(self, raw: bytes) -> tuple[CachedStatement, int] | None:
+        """Return what a line says and when it was written; None where it goes the long way."""
         found = _PLAIN.match(raw)
         if found is None:
-            return self._alike(raw, start)
+            return self._shapes.find(raw)
         minute, second, milli = found.groups()
         begin = self._minutes.get(minute) or self._minute(minute)
         if begin < 0:
             return None
         message = raw[found.end() :].rstrip(b"\r\n")
-        said = self._messages.get(message)
-        if said is None and message not in self._messages:
-            said = self._say(message)
-        if said is None:
+        cached = self._messages.get(message)
+        if cached is None and message not in self._messages:
+            cached = self._read(message)
+        if cached is None:
             return None
-        time = begin + int(second) * 1_000_000 + int(milli) * 1_000
-        return _Line(raw, said, time, start, self._number)
-
-    def _alike(self, raw: bytes, start: int) -> _Line | None:
-        """Read a line of another layout, if it differs from another one in its time alone."""
-        found = self._shapes.find(raw)
-        if found is None:
-            return None
-        statement, time = found
-        said = self._others.get(id(statement))
-        if said is None or said.statement is not statement:
-            if len(self._others) >= _MOST_MESSAGES:
-                self._forget_rows()
-                self._others.clear()
-            said = self._others[id(statement)] = _Said(statement, self._talks)
-        return _Line(raw, said, time, start, self._number)
+        return cached, begin + int(second) * 1_000_000 + int(milli) * 1_000
 
     def _minute(self, minute: bytes) -> int:
         """Return when a minute began; below 0 where that is not one time after 1970."""
@@ -236,172 +225,93 @@ class LogReader:
         self._minutes[minute] = found
         return found
 
-    def _say(self, message: bytes) -> _Said | None:
+    def _read(self, message: bytes) -> CachedStatement | None:
         """Read a message that is new; None where it cannot be read, or not in one way only."""
         if len(self._messages) >= _MOST_MESSAGES:
-            self._forget_rows()
             self._messages.clear()
         readings: Sequence[Statement] = ()
         if len(message) < LONGEST - _LONGEST_START and _ESCAPE not in message:
             with suppress(UnicodeDecodeError):
                 readings = read_statement(message.decode())
-        said = _Said(readings[0], self._talks) if len(readings) == 1 else None
-        self._messages[message] = said
-        return said
-
-    def _count(self, line: _Line) -> None:
-        """Count a line where its message's row is the right one, or find that first."""
-        said, time = line.said, line.time
-        if not said.start <= time < said.end:
-            self._turn(line)
-        said.row.add(time, line.number)
-        talk = said.talk
-        if not talk.first <= time <= talk.limit:
-            talk.note(time)
-        elif time > talk.last:
-            talk.last = time
-
-    def _turn(self, line: _Line) -> None:
-        """Find the row of a line whose verdict or day is another one than before."""
-        if line.time > self._judge.past.read_at:
-            self._wait_at(line.start, line.number, self._before)
-        self._make_room()
-        start, end, judged = self._judge.verdicts(_alike(line.said.statement)).at(line.time)
-        day = line.time // DAY * DAY
-        said = line.said
-        said.row = self._days.of(judged, line.time, line.number)
-        said.start, said.end = max(start, day), min(end, day + DAY)
-
-    def _read_slowly(
-        self, stream: LogStream, held: _Line | None, lines: Iterable[bytes]
-    ) -> _Line | None:
-        """Read all entries up to the next plain line, and return that; None at the end.
-
-        Args:
-            stream: where the lines are from.
-            held: the plain line before them, of which they may be the rest.
-            lines: they.
-        """
-        places: deque[_Standing] = deque()
-        stop: list[_Line] = []
-        entries = read_entries(self._segment(stream, held, lines, places, stop), self._clock)
-        newest: list[LogEntry] = []
-        base = self._number - 1 if held is None else held.number - 1
-        for entry in entries:
-            if newest and newest[0].group != entry.group:
-                self._count_entries(newest, base, places)
-                newest = []
-            newest.append(entry)
-        if newest and not stop:
-            self._end_at(*_place_of(base + newest[0].group, places))
-        elif not stop and places:
-            self._end_at(*places[0])
-        self._count_entries(newest, base, places)
-        return stop[0] if stop else None
-
-    def _segment(
-        self,
-        stream: LogStream,
-        held: _Line | None,
-        lines: Iterable[bytes],
-        places: deque[_Standing],
-        stop: list[_Line],
-    ) -> Iterator[bytes]:
-        """Yield lines up to the next plain one, and note where each stands."""
-        if held is not None:
-            places.append(_Standing(held.start, held.number, self._before))
-            self._before = held.raw
-            yield held.raw
-        is_first, in_pieces = True, False
-        for raw in lines:
-            line = None if is_first or in_pieces else self._plain(raw, stream.start)
-            is_first, in_pieces = False, in_pieces or is_piece(raw)
-            if line is not None:
-                stop.append(line)
-                return
-            places.append(_Standing(stream.start, self._number, self._before))
-            self._before = raw[-TAIL:]
-            yield raw
-
-    def _count_entries(
-        self, entries: Iterable[LogEntry], base: int, places: deque[_Standing]
-    ) -> None:
-        """Count entries that were read the long way; ``base`` lines are before the first."""
-        for entry in entries:
-            is_new = entry.statement and entry.span and entry.span[1] > self._judge.past.read_at
-            if is_new:
-                self._wait_at(*_place_of(base + entry.group, places))
-            self._count_entry(entry, base + entry.position)
-
-    def _count_entry(self, entry: LogEntry, number: int) -> None:
-        span, statement = entry.span, entry.statement
-        self._make_room()
-        time = None if span is None else span[0]
-        if statement is None or span is None:
-            verdict = UNDETERMINED if entry.is_ambiguous else UNREADABLE
-            row = self._days.of(not_read(verdict, entry.problem), time, number)
-            if not row.lines:
-                row.raw = mask_text(entry.text)
-        else:
-            verdicts = self._judge.verdicts(_alike(statement))
-            judged = verdicts.at(span[0]).judged if span[0] == span[1] else verdicts.within(span)
-            row = self._days.of(judged, time, number)
-        row.add(time, number)
-        if time is not None and (statement is not None or entry.is_ambiguous):
-            self._talks.of(statement).note(time)
-
-    def _wait_at(self, start: int, number: int, before: bytes) -> None:
-        """Go on here in a later run: what is newer than the ACLs is decided again."""
-        self._end_at(start, number, before)
-        self._is_waiting = True
-
-    def _end_at(self, start: int, number: int, before: bytes) -> None:
-        """Go on at a line in a later run, unless that is to go on at an earlier one."""
-        if self._days is self._open:
-            return
-        self._end = Place(start, number - 1, before[-TAIL:])
-        self._days = self._open
-        self._forget_rows()
-
-    def _forget_rows(self) -> None:
-        for said in filter(None, chain(self._messages.values(), self._others.values())):
-            said.forget_row()
-
-    def _make_room(self) -> None:
-        """Make columns of the rows, if they are many."""
-        if len(self._days.rows) >= _MOST_ROWS:
-            self._take(self._days)
-            self._forget_rows()
-
-    def _take(self, days: AccessDays) -> None:
-        if days.rows:
-            self._counted += sum(row.lines for row in days.rows.values())
-            self._batches.append(days.take())
+        cached = CachedStatement(readings[0], self._activities) if len(readings) == 1 else None
+        self._messages[message] = cached
+        return cached
 
 
-def _whole(lines: Iterable[bytes], damage: list[DamagedLogError]) -> Iterator[bytes]:
-    """Yield lines up to the damage of a file, and note that."""
-    try:
-        yield from lines
-    except DamagedLogError as error:
-        damage.append(error)
+class Shape(NamedTuple):
+    """What the lines of a shape say, and which of their times is theirs."""
+
+    cached: CachedStatement
+    place: int
 
 
-def _alike(statement: Statement) -> Statement:
-    """Return what decides of a statement: how often a request names a resource does not."""
-    return replace(statement, resource_ref_count=0)
+class Shapes:
+    """Lines of any layout that differ in their times alone → what all of them say, read once.
 
-
-def _place_of(number: int, places: deque[_Standing]) -> _Standing:
-    """Return where a line stands, and forget those far before it.
-
-    The pieces of a line may come among those of others, so the lines do not quite come in order.
+    Collectors of logs put the same line into the same envelope: JSON, the prefix of a pod, a time
+    of their own. Without its times such a line is a *shape*. The first line of a shape is read the
+    long way; of the others only the time is read that was the first one's. A shape is left to the
+    long way where that could be another time or another text: of two times alike, in a name, with
+    a zone's short name behind it, in pieces of a line.
     """
-    while places[0].number < number - _FAR:
-        places.popleft()
-    return places[number - places[0].number]
+
+    def __init__(self, clock: Clock, activities: Activities) -> None:
+        """Begin with none."""
+        self._clock, self._activities = clock, activities
+        self._known: dict[bytes, Shape | None] = {}
+        self._credit = _CREDIT
+
+    def find(self, raw: bytes) -> tuple[CachedStatement, int] | None:
+        """Return what a line says and when it was written; None where it goes the long way."""
+        if self._credit <= 0:
+            return None
+        times = _TIME.findall(raw)
+        if not times or _MARK in raw:
+            return None
+        shape = _TIME.sub(_MARK, raw)
+        if shape in self._known:
+            found = self._known[shape]
+            self._credit = min(_CREDIT, self._credit + 1)
+        else:
+            found = self._learn(raw, shape, times)
+        if found is None:
+            return None
+        time = self._time(times[found.place])
+        return None if time is None else (found.cached, time)
+
+    def _learn(self, raw: bytes, shape: bytes, times: list[bytes]) -> Shape | None:
+        """Read the first line of a shape; too many shapes cost more than they save."""
+        self._credit -= 1
+        if len(self._known) >= _MOST_SHAPES:
+            self._known.clear()
+        self._known[shape] = found = self._read(raw, times)
+        return found
+
+    def _read(self, raw: bytes, times: list[bytes]) -> Shape | None:
+        if _JUL in raw or _ZONED.search(raw) or is_piece(raw):
+            return None
+        entry = read_alone(raw, self._clock)
+        if entry is None or entry.statement is None or entry.span is None:
+            return None
+        places = [n for n, time in enumerate(times) if self._time(time) == entry.span[0]]
+        texts = _texts(entry.statement)
+        in_names = any(time.decode() in text for time in times for text in texts)
+        if entry.span[0] != entry.span[1] or len(places) != 1 or in_names:
+            return None
+        return Shape(CachedStatement(entry.statement, self._activities), places[0])
+
+    def _time(self, text: bytes) -> int | None:
+        """Read a time that is only one."""
+        span = self._clock.read(text.decode())
+        return None if span is None or span[0] != span[1] else span[0]
 
 
+def _texts(statement: Statement) -> tuple[str, ...]:
+    request = statement.request
+    return (request.principal, request.resource_name, request.host, statement.rule_text or "")
+
+
+_RUN: Final = itemgetter(0)
 _PLAIN: Final = re.compile(
     rb"\[?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d):([0-5]\d)[.,](\d{3})\]? (?:TRACE|DEBUG|INFO|WARN|ERROR) +"
     rb"(?=" + PRINCIPAL_IS.encode() + rb")"
@@ -411,5 +321,14 @@ _LONGEST_START: Final = 100
 _FAR: Final = 4_096
 _MOST_MINUTES: Final = 10_000
 _MOST_MESSAGES: Final = 100_000
-_MOST_ROWS: Final = 200_000
 _LINES_TOLD: Final = 10_000
+_TIME: Final = re.compile(
+    rb"(?<![\w.-])\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9}+)?+(?:Z|[+-]\d\d:?\d\d)?+"
+    rb"(?![\w:.,+-])"
+)
+_ZONED: Final = re.compile(rb"\d\d:\d\d:\d\d[\d.,]* (?:[A-Z]{2,4}T\b|Z\b|UTC|GMT|[+-]\d)")
+_JUL: Final = b": Principal "
+_MARK: Final = b"\0"
+_MOST_SHAPES: Final = 100_000
+_CREDIT: Final = 20_000
+"""So many lines of new shapes, those of known ones aside, and a file is read the long way."""

@@ -18,9 +18,10 @@ from typing import Final, NamedTuple
 
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import listed, number_of
-from aclkit.questions.usage.coverage import GAP
-from aclkit.questions.usage.known_log import Log, Needed
-from aclkit.questions.usage.voices import (
+from aclkit.questions.usage.coverage import (
+    GAP,
+    AuthorizerLog,
+    Needed,
     Span,
     controllers_of,
     lacking,
@@ -82,7 +83,7 @@ class Judgeable:
         return f"{days:.3g} days, log of {brokers}{controllers}"
 
 
-def judge_log(log: Log, needed: Needed) -> Judgeable:
+def judge_log(log: AuthorizerLog, needed: Needed) -> Judgeable:
     """Return what of the window a log covers, and what is missing."""
     last = log.last
     if last is None:
@@ -106,7 +107,9 @@ def judge_log(log: Log, needed: Needed) -> Judgeable:
     )
 
 
-def _missing(log: Log, needed: Needed, start: datetime, last: datetime) -> Iterator[Missing]:
+def _missing(
+    log: AuthorizerLog, needed: Needed, start: datetime, last: datetime
+) -> Iterator[Missing]:
     yield from _too_short(log, needed, start, last)
     yield from _stale(needed, last)
     silent = list(_silent(log, needed, start, last))
@@ -134,7 +137,7 @@ def _holes(voices: Iterable[Span], start: datetime, end: datetime, least: int) -
     return [(a, b) for a, b in absent if b - a > GAP or (a, b) == (start, end)]
 
 
-def _unread(log: Log, needed: Needed, start: datetime) -> Iterator[Missing]:
+def _unread(log: AuthorizerLog, needed: Needed, start: datetime) -> Iterator[Missing]:
     found = [each for each in log.unread if each.day is None or each.day >= start.date()]
     unread = sum(each.lines for each in found)
     if unread > needed.most_unread:
@@ -146,7 +149,7 @@ def _unread(log: Log, needed: Needed, start: datetime) -> Iterator[Missing]:
         )
 
 
-def _no_brokers(log: Log, needed: Needed, holes: Sequence[Span], brokers: int) -> Missing:
+def _no_brokers(log: AuthorizerLog, needed: Needed, holes: Sequence[Span], brokers: int) -> Missing:
     hours = sum((end - begin).total_seconds() for begin, end in holes) / 3600
     begin, end = holes[0]
     nameless = [] if needed.brokers else _nameless(log)
@@ -175,14 +178,16 @@ def _no_brokers(log: Log, needed: Needed, holes: Sequence[Span], brokers: int) -
     )
 
 
-def _nameless(log: Log) -> list[str]:
+def _nameless(log: AuthorizerLog) -> list[str]:
     """Return the files of brokers that have no name."""
     controllers = controllers_of(log)
     files = dict.fromkeys(each.file for each in log.stretches)
     return [each for each in files if each not in log.brokers and each not in controllers]
 
 
-def _too_short(log: Log, needed: Needed, start: datetime, last: datetime) -> Iterator[Missing]:
+def _too_short(
+    log: AuthorizerLog, needed: Needed, start: datetime, last: datetime
+) -> Iterator[Missing]:
     first = log.first or last
     if first > start + GAP:
         have = (last - first).total_seconds() / 86_400
@@ -207,7 +212,9 @@ def _stale(needed: Needed, last: datetime) -> Iterator[Missing]:
         )
 
 
-def _silent(log: Log, needed: Needed, start: datetime, last: datetime) -> Iterator[Missing]:
+def _silent(
+    log: AuthorizerLog, needed: Needed, start: datetime, last: datetime
+) -> Iterator[Missing]:
     """Yield which files speak for more than an hour without an ALLOWED line of their broker.
 
     The first minutes of a file may have none by chance.
@@ -238,7 +245,7 @@ def _at_info(holes: Iterable[Span], where: str) -> Missing:
     )
 
 
-def _no_controllers(log: Log, start: datetime, last: datetime) -> Missing | None:
+def _no_controllers(log: AuthorizerLog, start: datetime, last: datetime) -> Missing | None:
     """Return that the active controller's log is not there all the time.
 
     It alone gets the heartbeats of brokers, every other second, and logs each at DEBUG.

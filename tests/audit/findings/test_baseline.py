@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.audit.findings.baseline import (
-    Known,
+    BaselineEntry,
     Mute,
     classify,
     fails,
@@ -123,7 +123,7 @@ def test_a_baseline_is_read_as_it_was_written_whatever_the_subject():
     text = render_baseline([one], 'c"', {one.fingerprint: datetime(2026, 1, 2, tzinfo=UTC)})
     assert "2026-01-02T00:00:00+00:00" in text
     assert parse_baseline(text, "b") == {
-        one.fingerprint: Known(
+        one.fingerprint: BaselineEntry(
             fingerprint=one.fingerprint, finding="k", severity="high", subject=one.subject
         )
     }

@@ -16,8 +16,8 @@ from aclkit.audit.findings.audit_input import AuditInput, Life
 from aclkit.audit.findings.denies import find_deny_leaves_describe, find_overridden
 from aclkit.audit.findings.escalation import find_escalations
 from aclkit.audit.findings.public_access import find_any_host, find_public_access
+from aclkit.audit.findings.redundant import covers_of, find_removable
 from aclkit.audit.findings.registry import find_all
-from aclkit.audit.findings.removable import find_removable
 from aclkit.audit.findings.required_pairs import find_read_without_group
 from aclkit.audit.findings.too_much import find_open_to_everyone, find_over_broad
 from aclkit.audit.findings.unknown import find_unknown, notes_on, staying
@@ -316,7 +316,7 @@ def test_however_few_the_states_nothing_is_guessed(states: int) -> None:
         unknown_names += len(unknown)
         assert names <= true_names
         assert true_names <= names | unknown
-        gone = frozenset({*poor.overridden, *(k for k, cover in poor.removable.items() if cover)})
+        gone = frozenset({*poor.overridden, *(k for k, cover in covers_of(poor).items() if cover)})
         assert world.allowed(gone) == world.allowed()
     assert unknown_names
 

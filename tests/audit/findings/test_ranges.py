@@ -10,9 +10,8 @@ import pytest
 from aclkit.audit.findings.denies import find_overridden
 from aclkit.audit.findings.never_matches import find_malformed_ranges, find_never_matches
 from aclkit.audit.findings.public_access import find_any_host, find_public_access
-from aclkit.audit.findings.redundant import find_redundant, find_shadowed
+from aclkit.audit.findings.redundant import find_redundant, find_removable, find_shadowed
 from aclkit.audit.findings.registry import find_all, find_readings
-from aclkit.audit.findings.removable import find_removable
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE

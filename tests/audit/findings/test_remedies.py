@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from aclkit.audit.findings.audit_input import AuditInput
-from aclkit.audit.findings.redundant import find_redundant, find_shadowed
+from aclkit.audit.findings.redundant import covers_of, find_redundant, find_shadowed, reasons_to_go
 from aclkit.audit.findings.registry import find_all
 from aclkit.model.semantics import KAFKA
 from aclkit.rules.decide.confirm import Comparison
@@ -25,7 +25,7 @@ TO_GO = ("public-access", "escalation", "inherited-access", "over-broad", "any-h
 
 def unwanted(audit: AuditInput) -> frozenset[str]:
     """Return the ACLs that a finding asks to remove or narrow; DENYs are asked for by none."""
-    return frozenset(a.acl_id for a in audit.acls if a.is_allow and audit.reasons_to_go(a))
+    return frozenset(a.acl_id for a in audit.acls if a.is_allow and reasons_to_go(audit)(a))
 
 
 def needless(audit: AuditInput) -> frozenset[str]:
@@ -64,7 +64,7 @@ def test_what_is_to_go_is_what_findings_list_or_what_that_makes_needless():
         acl_id for f in find_all(audit) if f.finding in TO_GO for acl_id in f.acl_ids
     } & audit.given.keys()
     assert listed <= unwanted(audit)
-    assert unwanted(audit) - listed <= audit.removable.keys()
+    assert unwanted(audit) - listed <= covers_of(audit).keys()
 
 
 def test_a_public_acl_makes_no_acl_of_a_principal_needless():

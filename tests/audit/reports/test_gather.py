@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from aclkit.audit.reports import gather_access
 from aclkit.audit.reports import heat as heat_maps
 from aclkit.audit.reports.gather import gather, read_summary
 from aclkit.audit.reports.words import verdict
@@ -208,7 +207,7 @@ def test_any_other_is_a_principal_and_no_topic(nights):
 
 @pytest.mark.parametrize("limit", ["MOST_PAIRS", "MOST_PARTS"])
 def test_beyond_the_limit_there_is_no_explorer_and_a_note_says_why(nights, monkeypatch, limit):
-    monkeypatch.setattr(gather_access, limit, 5)
+    monkeypatch.setattr(f"aclkit.audit.reports.gather.{limit}", 5)
     report = gathered(nights)
     assert report.explorer is None
     assert "6 principals × 8 resources" in report.explorer_note

@@ -14,7 +14,7 @@ from jsonschema import Draft7Validator
 
 from aclkit.audit.alerts.alerts import MOST_FINDINGS, alert_of, render_alert
 from aclkit.audit.alerts.since import Moved, alert_since
-from aclkit.audit.findings.baseline import Known, Mute, classify
+from aclkit.audit.findings.baseline import BaselineEntry, Mute, classify
 from aclkit.audit.reports.render import FORMATS, render
 from tests.audit.reports.made import HOSTILE, IMAGE, finding, report
 from tests.audit.reports.sarif_schema import SCHEMA
@@ -26,7 +26,7 @@ MUTED, LATE = finding(3, kind="escalation"), finding(4, severity="low", kind="an
 
 def known(found, **fields):
     names = ("fingerprint", "finding", "severity", "subject")
-    return Known(**({name: getattr(found, name) for name in names} | fields))
+    return BaselineEntry(**({name: getattr(found, name) for name in names} | fields))
 
 
 def mute(found, until, **fields):

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aclkit.audit.review.attributes import attributes_of
-from aclkit.audit.review.carry import Earlier, carry_over, signed_off
+from aclkit.audit.review.carry import Earlier, Moment, carry_over, signed_off
 from aclkit.audit.review.decisions import REMOVE, in_force
-from aclkit.audit.review.growth import Moment
 from aclkit.audit.review.items import DEFAULT, GRANT
 from aclkit.model.acl import Request
 from aclkit.model.semantics import KAFKA, KIP_1042, REDPANDA, BrokerSettings

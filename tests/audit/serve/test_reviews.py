@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from aclkit.audit.review.folder import create, decide, load
-from aclkit.audit.review.read import Asked, new_review
+from aclkit.audit.review.read import NewReview, new_review
 from aclkit.questions.preview.read import read_base
 from aclkit.rules.names.question import Budget
 from tests.audit.reports.made import IMAGE
@@ -23,7 +23,7 @@ BOB, EVE = {"X-User": "bob"}, {"X-User": "eve"}
 @pytest.fixture(scope="module")
 def reviews(warehouse, tmp_path_factory):
     root = tmp_path_factory.mktemp("reviews")
-    asked = Asked(name="q1", at=AT, by="ana")
+    asked = NewReview(name="q1", at=AT, by="ana")
     create(root, new_review(read_base(str(warehouse), None), asked, Budget()))
     return root
 
@@ -87,7 +87,9 @@ def test_without_a_named_user_nothing_is_decided(desk, made):
 @pytest.fixture
 def only_bob(warehouse, tmp_path):
     """A review whose first item has logins, and the client of its server."""
-    found = new_review(read_base(str(warehouse), None), Asked(name="q1", at=AT, by="ana"), Budget())
+    found = new_review(
+        read_base(str(warehouse), None), NewReview(name="q1", at=AT, by="ana"), Budget()
+    )
     first = found.items[0].item_id
     about = {**found.about, first: replace(found.about[first], logins=("bob", "a@b.example"))}
     create(tmp_path, found.with_about(about))

@@ -12,10 +12,10 @@ from urllib.parse import quote
 
 import pytest
 
-from aclkit.audit.serve import guarded
+from aclkit.audit.serve import middleware
 from aclkit.audit.serve.app import LONGEST_FIELD
+from aclkit.audit.serve.listening import TokenFile
 from aclkit.audit.serve.middleware import LONGEST_QUERY
-from aclkit.audit.serve.token import TokenFile
 from aclkit.audit.serve.workers import Limits
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.resource import Resource
@@ -321,8 +321,8 @@ def test_strangers_connections_lock_no_user_out(warehouse):
 
 @pytest.mark.parametrize("end", ["", "Content-Length: 9\r\nContent-Type: x\r\n\r\nb"])
 def test_a_head_or_a_body_without_an_end_is_ended_in_time(warehouse, monkeypatch, end):
-    monkeypatch.setattr(guarded, "SECONDS_FOR_HEAD", 0.3)
-    monkeypatch.setattr(guarded, "SECONDS_FOR_BODY", 0.3)
+    monkeypatch.setattr(middleware, "SECONDS_FOR_HEAD", 0.3)
+    monkeypatch.setattr(middleware, "SECONDS_FOR_BODY", 0.3)
     with serving(warehouse) as outside:
         (one,) = half_heads(outside, 1)
         with closing(one):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.kafka.acls.new import acl_filters
+from aclkit.kafka.acls.creation import acl_filters
 from aclkit.kafka.acls.options import AclOptions
 from aclkit.model.filter import AclBindingFilter
 from aclkit.model.semantics import KIP_1042

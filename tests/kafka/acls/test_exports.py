@@ -9,11 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.kafka.acls.new import random_acl_id
+from aclkit.kafka.acls.creation import random_acl_id
+from aclkit.kafka.acls.exports import render_kafka_users, render_records, render_terraform
 from aclkit.kafka.acls.quoting import quote, quote_hcl
-from aclkit.kafka.acls.records import render_records
-from aclkit.kafka.acls.strimzi import render_kafka_users
-from aclkit.kafka.acls.terraform import render_terraform
 from aclkit.model.acl import Acl
 from aclkit.model.facts import ADD_ACL
 from aclkit.pipeline.sources.records import read_records

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.errors import UsageError
-from aclkit.kafka.acls.creation import CreationRules
-from aclkit.kafka.acls.new import acl_filters, new_acls, random_acl_id
+from aclkit.kafka.acls.creation import CreationRules, acl_filters, new_acls, random_acl_id
 from aclkit.kafka.acls.options import AclOptions, entries_by_resource, resource_filters
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KIP_1042

@@ -8,8 +8,8 @@ import pytest
 from kio.schema.index import api_key_map
 
 from aclkit.kafka.acls.command import pascal_case
-from aclkit.kafka.authorizer.api_names import API_NAMES
 from aclkit.kafka.authorizer.audit import (
+    API_NAMES,
     BROKER_FORMAT,
     LOGGER,
     TRACE,

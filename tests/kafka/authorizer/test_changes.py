@@ -9,14 +9,14 @@ import pytest
 
 from aclkit.kafka.authorizer import changes as planned
 from aclkit.kafka.authorizer.authorizer import Authorizer
-from aclkit.kafka.authorizer.errors import (
+from aclkit.kafka.authorizer.requests import (
+    AclCreateResult,
     AuthorizerClosedError,
     AuthorizerNotReadyError,
     InvalidRequestError,
     PolicyViolationError,
     ReadOnlyError,
 )
-from aclkit.kafka.authorizer.requests import AclCreateResult
 from aclkit.kafka.authorizer.state import Loaded, MemoryStore
 from aclkit.model.filter import (
     AccessControlEntryFilter,

@@ -9,7 +9,7 @@ import pytest
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.kafka.authorizer.authorizer import Authorizer
-from aclkit.kafka.authorizer.errors import AuthorizerClosedError, AuthorizerNotReadyError
+from aclkit.kafka.authorizer.requests import AuthorizerClosedError, AuthorizerNotReadyError
 from aclkit.kafka.authorizer.state import Loaded
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from tests.factories import acl

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from aclkit.errors import UsageError
-from aclkit.kafka.authorizer.errors import AuthorizerNotReadyError, ReadOnlyError
+from aclkit.kafka.authorizer.requests import AuthorizerNotReadyError, ReadOnlyError
 from aclkit.kafka.authorizer.warehouse import over_warehouse
 from aclkit.model.acl import Request
 from aclkit.model.semantics import KAFKA, BrokerSettings

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.kafka.acls.terraform import render_terraform
-from aclkit.kafka.desired.hcl import FORMATS, holds_hcl, read_hcl
-from aclkit.kafka.desired.hcl_tokens import tokens
+from aclkit.kafka.acls.exports import render_terraform
+from aclkit.kafka.desired.hcl import FORMATS, holds_hcl, read_hcl, tokens
 from aclkit.kafka.desired.model import Document
 from aclkit.model.acl import Acl
 from tests.kafka.desired.terraform_files import handed, row

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.kafka.acls.common import is_common
-from aclkit.kafka.acls.strimzi import render_kafka_users
+from aclkit.kafka.acls.exports import is_common, render_kafka_users
 from aclkit.kafka.desired.kafka_user import FORMATS, read
-from aclkit.kafka.desired.kubernetes import holds_resources as holds
 from aclkit.kafka.desired.model import Document
+from aclkit.kafka.desired.yaml_fields import holds_resources as holds
 from tests.factories import acl
 from tests.kafka.desired.yaml_files import bindings_of, document_of, problems_of, rows_of
 from tests.names import NASTY

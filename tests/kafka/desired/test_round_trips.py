@@ -15,10 +15,8 @@ from hypothesis import strategies as st
 
 from aclkit.cli.acls import COLUMNS
 from aclkit.cli.output import write_rows
-from aclkit.kafka.acls.records import render_records
+from aclkit.kafka.acls.exports import render_kafka_users, render_records, render_terraform
 from aclkit.kafka.acls.script import render_bulk, render_script
-from aclkit.kafka.acls.strimzi import render_kafka_users
-from aclkit.kafka.acls.terraform import render_terraform
 from aclkit.kafka.desired.documents import read_documents
 from aclkit.kafka.desired.formats import Format
 from aclkit.model.acl import Acl

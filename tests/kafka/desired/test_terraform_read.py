@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from aclkit.errors import DataError, UsageError
-from aclkit.kafka.desired import hcl, terraform_plan, terraform_state
+from aclkit.kafka.desired import hcl, terraform_files, terraform_plan
 from aclkit.kafka.desired.formats import format_of
 from aclkit.kafka.desired.read import Asked
 from aclkit.questions.preview.desired_forms import read_wanted
 from tests.kafka.desired.terraform_files import acl, document, handed, plan, resource
 
-FORMATS = (*terraform_plan.FORMATS, *terraform_state.FORMATS, *hcl.FORMATS)
+FORMATS = (*terraform_plan.FORMATS, *terraform_files.FORMATS, *hcl.FORMATS)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from aclkit.kafka.desired import hcl, terraform_plan, terraform_state
+from aclkit.kafka.desired import hcl, terraform_files, terraform_plan
 from aclkit.kafka.desired.model import Document
 from tests.kafka.desired.terraform_files import acl, plan, resource
 from tests.peak import PEAK_MIB
@@ -64,7 +64,7 @@ NESTED = {
 @pytest.mark.parametrize("text", NESTED.values(), ids=NESTED.keys())
 def test_a_nested_file_ends_soon(text):
     begin = time.process_time()
-    for form in (*terraform_plan.FORMATS, *terraform_state.FORMATS, *hcl.FORMATS):
+    for form in (*terraform_plan.FORMATS, *terraform_files.FORMATS, *hcl.FORMATS):
         made = Document("f", text)
         form.holds(made)
         form.read(made)

@@ -7,8 +7,7 @@ import json
 import pytest
 
 from aclkit.kafka.desired.model import Document
-from aclkit.kafka.desired.terraform_files import holds_plan, holds_state
-from aclkit.kafka.desired.terraform_state import FORMATS, read_state
+from aclkit.kafka.desired.terraform_files import FORMATS, holds_plan, holds_state, read_state
 from tests.kafka.desired.terraform_files import acl, confluent_acl, document, handed, row, rows
 
 

@@ -7,8 +7,7 @@ from itertools import permutations
 import pytest
 
 from aclkit.kafka.authorizer.authorizer import Authorizer
-from aclkit.kafka.authorizer.errors import AuthorizerNotReadyError
-from aclkit.kafka.authorizer.requests import Endpoint, ServerInfo
+from aclkit.kafka.authorizer.requests import AuthorizerNotReadyError, Endpoint, ServerInfo
 from aclkit.model.filter import AclBindingFilter
 from tests.factories import acl
 from tests.kafka.authorizer.asking import answer, context

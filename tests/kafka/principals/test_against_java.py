@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from aclkit.errors import UsageError
-from aclkit.kafka.principals.attribute_types import KEYWORDS
-from aclkit.kafka.principals.distinguished_name import parse_name, render_name
+from aclkit.kafka.principals.distinguished_name import KEYWORDS, parse_name, render_name
 from aclkit.kafka.principals.x500 import X500Builder
 from aclkit.runtime.environment import require_java
 

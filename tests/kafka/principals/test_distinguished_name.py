@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.errors import UsageError
-from aclkit.kafka.principals.attribute_types import KEYWORDS
 from aclkit.kafka.principals.distinguished_name import (
+    KEYWORDS,
     NameAttribute,
     parse_name,
     render_name,

@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from aclkit.kafka.verify import cells
-from aclkit.kafka.verify.cells import Cell, Sample, read_cells
+from aclkit.kafka.verify import compare
+from aclkit.kafka.verify.compare import Cell, Sample, read_cells
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.warehouse.duck import connect
@@ -67,7 +67,7 @@ def test_more_than_there_is_is_all_of_it(read):
 
 
 def test_of_a_large_inventory_a_part_is_chosen_first(read, monkeypatch):
-    monkeypatch.setattr(cells, "_ENOUGH_CELLS", 100)
+    monkeypatch.setattr(compare, "_ENOUGH_CELLS", 100)
     few = {flat(cell) for cell in read(Sample(3, 1))}
     assert len(few) == 3
     assert few <= ROWS

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from aclkit.kafka.verify.cells import Cell
-from aclkit.kafka.verify.compare import NO_WITNESS, compare, is_same
+from aclkit.kafka.verify.compare import NO_WITNESS, Cell, compare, is_same
 from aclkit.kafka.verify.wire import Reply
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from tests.factories import acl, request

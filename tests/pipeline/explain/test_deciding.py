@@ -10,8 +10,7 @@ import pytest
 from aclkit.errors import DataError
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.pipeline.explain import deciding, ranked_acls, tables
-from aclkit.pipeline.explain.deciding import Written, decide
-from aclkit.pipeline.explain.engines import InThisProcess
+from aclkit.pipeline.explain.deciding import InThisProcess, Written, decide
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.plan import Plan
 from aclkit.warehouse.duck_beside import ask_files

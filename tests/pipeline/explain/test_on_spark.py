@@ -13,8 +13,7 @@ from aclkit.errors import DataError
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.pipeline.explain import on_spark, tables
-from aclkit.pipeline.explain.deciding import decide
-from aclkit.pipeline.explain.engines import InThisProcess
+from aclkit.pipeline.explain.deciding import InThisProcess, decide
 from aclkit.pipeline.explain.on_spark import Frames, decide_on_spark
 from aclkit.pipeline.explain.prepared import prepare
 from aclkit.pipeline.plan import Plan

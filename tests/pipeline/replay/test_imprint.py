@@ -1,4 +1,4 @@
-"""Rules of pipeline.replay.imprint: what of a source makes it another one, and what does not."""
+"""Rules of imprints of sources: what of a source makes it another one, and what does not."""
 
 from __future__ import annotations
 
@@ -10,9 +10,15 @@ import pytest
 
 from aclkit.model.facts import REJECT, SourceRow
 from aclkit.model.unread import TOPICS, USERS
-from aclkit.pipeline.replay import imprint
-from aclkit.pipeline.replay.imprint import Imprint, imprint_of
-from aclkit.pipeline.replay.intake import Intake, Source, ask_live, look_at, parse_source
+from aclkit.pipeline.replay.intake import (
+    Imprint,
+    Intake,
+    Source,
+    ask_live,
+    imprint_of,
+    look_at,
+    parse_source,
+)
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.sources.listing import Listing, acl_row
 from tests.cli.running import KRAFT, NEWEST, SEGMENT
@@ -98,7 +104,7 @@ def test_another_way_of_reading_gives_another_imprint(log, changed):
 
 def test_so_does_other_code_that_reads(log, monkeypatch):
     before = digest(log)
-    monkeypatch.setattr(imprint, "_reading", lambda: "of another aclkit")
+    monkeypatch.setattr("aclkit.pipeline.replay.intake._reading", lambda: "of another aclkit")
     assert digest(log) != before
 
 

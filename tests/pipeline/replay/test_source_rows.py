@@ -15,8 +15,7 @@ from aclkit.errors import SurroundingsError
 from aclkit.model.facts import SourceRow
 from aclkit.pipeline.replay import engines
 from aclkit.pipeline.replay.asking import TooManyRowsError
-from aclkit.pipeline.replay.imprint import imprint_of
-from aclkit.pipeline.replay.intake import Source, look_at
+from aclkit.pipeline.replay.intake import Source, imprint_of, look_at
 from aclkit.pipeline.replay.job import replay
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.on_duckdb import engine as here

@@ -9,9 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from aclkit.pipeline.replay import imprint, source_rows
-from aclkit.pipeline.replay.imprint import imprint_of
-from aclkit.pipeline.replay.intake import look_at, parse_source
+from aclkit.pipeline.replay import intake, source_rows
+from aclkit.pipeline.replay.intake import imprint_of, look_at, parse_source
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.sources import readers
 from aclkit.pipeline.sources.items import EPOCHS, SEGMENT, SNAPSHOT, WorkItem
@@ -132,7 +131,7 @@ def test_what_is_read_before_spark_is_shown_with_how_far_it_is(what, terminal, m
             super().add(size, records)
             said.append(measure())
 
-    monkeypatch.setattr({"imprint": imprint, "listing": readers}[what], "ReadProgress", Said)
+    monkeypatch.setattr({"imprint": intake, "listing": readers}[what], "ReadProgress", Said)
     if what == "imprint":
         imprint_of(look_at([parse_source(f"metadata-log:{KRAFT}")]), ReplayOptions())
         assert any(words.endswith("of the bytes") for words in said)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aclkit.kafka.acls.records import render_records
+from aclkit.kafka.acls.exports import render_records
 from aclkit.kafka.acls.text import render_list
 from aclkit.kafka.desired.model import Part
 from aclkit.questions.preview.desired_forms import LISTING, RECORDS

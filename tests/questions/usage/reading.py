@@ -8,12 +8,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from aclkit.questions.usage.access_days import DAY
-from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE, check
+from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE, Judge, check
 from aclkit.questions.usage.clock import Clock, parse_zone, to_datetime
 from aclkit.questions.usage.entry import read_entries
-from aclkit.questions.usage.file_reads import FileRead, Work, chains_of
-from aclkit.questions.usage.judging import Judge
-from aclkit.questions.usage.known_files import KnownFile
+from aclkit.questions.usage.file_reads import FileRead, LogFileReader, chains_of
+from aclkit.questions.usage.log_file import KnownFile
 from aclkit.questions.usage.past import ClusterPast, rulings_of
 
 SECOND = 1_000_000
@@ -78,10 +77,10 @@ def _micros(time):
     return None if time is None else (time - to_datetime(0)) // (to_datetime(1) - to_datetime(0))
 
 
-def work(past: ClusterPast, **changed) -> Work:
+def work(past: ClusterPast, **changed) -> LogFileReader:
     """Return what reads."""
     shared = {"judge": Judge(past, SECOND), "zone": "UTC", "cluster_id": "c", "run_number": 7}
-    return Work(**(shared | changed))
+    return LogFileReader(**(shared | changed))
 
 
 class Nights:

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from aclkit.questions.usage import alike
-from aclkit.questions.usage.alike import Shapes
+from aclkit.questions.usage import reading
 from aclkit.questions.usage.clock import Clock, parse_zone
+from aclkit.questions.usage.coverage import Activities
+from aclkit.questions.usage.reading import Shapes
 from tests.questions.usage.reading import Nights, expected
 from tests.questions.usage.test_reading import PAST, TEXTS
 
@@ -64,9 +65,9 @@ def test_a_layout_gives_the_rows_that_its_lines_give_one_by_one(tmp_path, layout
 @pytest.mark.parametrize("layout", ["json", "pod", "viewer", "cri", "docker"])
 def test_of_lines_alike_one_is_read_the_long_way(layout, monkeypatch):
     read = []
-    one = alike.read_alone
-    monkeypatch.setattr(alike, "read_alone", lambda *raw: read.append(raw) or one(*raw))
-    shapes = Shapes(Clock(parse_zone("UTC")))
+    one = reading.read_alone
+    monkeypatch.setattr(reading, "read_alone", lambda *raw: read.append(raw) or one(*raw))
+    shapes = Shapes(Clock(parse_zone("UTC")), Activities())
     found = [shapes.find(f"{LAYOUTS[layout](n)}\n".encode()) for n in range(20)]
     assert None not in found
     assert len({time for _, time in found}) == 20
@@ -85,7 +86,7 @@ def test_a_line_after_a_piece_is_the_rest_of_it(tmp_path):
 
 
 def test_where_no_line_is_like_another_shapes_are_given_up(monkeypatch):
-    monkeypatch.setattr(alike, "_CREDIT", 3)
-    shapes = Shapes(Clock(parse_zone("UTC")))
+    monkeypatch.setattr(reading, "_CREDIT", 3)
+    shapes = Shapes(Clock(parse_zone("UTC")), Activities())
     lines = [f"{n} {LAYOUTS['pod'](n)}\n".encode() for n in range(10)]
     assert [shapes.find(line) is None for line in lines] == [False] * 3 + [True] * 7

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.questions.usage.brokers import name_brokers, split_name
+from aclkit.questions.usage.read_use import name_brokers, split_name
 
 
 def named(*paths: str, **given: str) -> dict[str, str]:

@@ -9,8 +9,7 @@ from functools import partial
 import pytest
 
 from aclkit.pipeline.plan import Plan, plan_reading
-from aclkit.questions.usage.engines import read_all
-from aclkit.questions.usage.file_reads import chains_of
+from aclkit.questions.usage.file_reads import chains_of, read_all
 from aclkit.runtime import memory
 from tests.questions.usage.reading import random_lines, work
 from tests.questions.usage.test_reading import PAST, START, TEXTS

@@ -10,13 +10,13 @@ import pytest
 from aclkit.model.semantics import KAFKA, REDPANDA
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.coverage import Coverage, FileCoverage, describe, find_gaps
-from aclkit.questions.usage.grants import (
+from aclkit.questions.usage.use import (
     MATCHED,
     TOO_NEW,
     UNKNOWN,
     UNUSED,
     USED,
-    Named,
+    NamedUse,
     find_unused,
     judge_grants,
 )
@@ -47,7 +47,7 @@ def usage(lives, uses=None, matches=None, log=WHOLE, supers=()):
 
 
 def used(days_ago):
-    return Named(last=END - days_ago * DAY, lines=1)
+    return NamedUse(last=END - days_ago * DAY, lines=1)
 
 
 def test_a_grant_that_no_line_names_in_the_window_is_unused():

@@ -14,11 +14,10 @@ from aclkit.pipeline.replay.spans import Range
 from aclkit.questions.usage import lines
 from aclkit.questions.usage.check import AGREE, MISMATCH, UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_micros
-from aclkit.questions.usage.coverage import FileCoverage
-from aclkit.questions.usage.grants import Named
-from aclkit.questions.usage.known_log import Log, Needed, Stretch
-from aclkit.questions.usage.known_past import PAST_TABLES, past_of
+from aclkit.questions.usage.coverage import AuthorizerLog, FileCoverage, Needed, Stretch
 from aclkit.questions.usage.layout import LAYOUT_NOT_READ
+from aclkit.questions.usage.past import PAST_TABLES, past_of
+from aclkit.questions.usage.use import NamedUse
 from aclkit.questions.usage.whole_log import judge_log
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.schemas import TABLES
@@ -147,7 +146,7 @@ def test_an_acl_is_used_by_the_allowed_lines_that_name_it(log):
         ),
         moment(3),
     )
-    assert found == {"a": Named(last=moment(5), lines=4), "b": Named(last=moment(2), lines=0)}
+    assert found == {"a": NamedUse(last=moment(5), lines=4), "b": NamedUse(last=moment(2), lines=0)}
 
 
 def test_allowed_requests_are_those_that_an_acl_allowed_each_with_its_last_line(log):
@@ -184,7 +183,7 @@ def test_grants_are_used_where_lines_name_them_and_matched_where_they_could_have
     time = datetime.fromtimestamp(300, UTC)
     read = log(line(deciding_acl_id="twin", first_at=time, last_at=time))
     last = time.replace(tzinfo=None)
-    window = judge_log(Log(stretches=[Stretch("log", last, last)]), Needed(days=0.001))
+    window = judge_log(AuthorizerLog(stretches=[Stretch("log", last, last)]), Needed(days=0.001))
     found = lines.grants_of(read, PAST, window)
     assert [(g.acl.acl_id, g.usage, g.last_used_at, g.last_matched_at) for g in found] == [
         ("read", "matched", None, last), ("twin", "used", last, last),

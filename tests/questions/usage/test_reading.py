@@ -12,7 +12,7 @@ from itertools import pairwise
 import pytest
 
 from aclkit.kafka.authorizer.audit import Wording, rule_text
-from aclkit.questions.usage import log_file, reading
+from aclkit.questions.usage import access_days, file_reads, log_file, reading
 from aclkit.questions.usage.check import UNDETERMINED
 from aclkit.questions.usage.file_reads import chains_of
 from aclkit.questions.usage.log_file import read_lines
@@ -82,7 +82,7 @@ def test_a_real_log_gives_the_rows_that_its_lines_give_one_by_one():
 def test_random_logs_give_the_rows_that_their_lines_give_one_by_one(tmp_path, seed, monkeypatch):
     chance = random.Random(seed)
     if seed % 3 == 0:
-        monkeypatch.setattr(reading, "_MOST_ROWS", chance.randint(1, 20))
+        monkeypatch.setattr(access_days, "_MOST_ROWS", chance.randint(1, 20))
         monkeypatch.setattr(reading, "_MOST_MESSAGES", chance.randint(1, 20))
         monkeypatch.setattr(reading, "_MOST_MINUTES", 2)
     path = tmp_path / "a.log"
@@ -246,13 +246,13 @@ def test_a_reader_tells_its_lines_and_its_share(tmp_path, log_to, monkeypatch):
     monkeypatch.setattr(reading, "_LINES_TOLD", 100)
     log_to(Terminal())
     told = []
-    count = reading.LogReader._count
+    count = access_days.LineCounter.count
 
-    def counted(reader, line):
-        count(reader, line)
+    def counted(*line):
+        count(*line)
         told.append(measure())
 
-    monkeypatch.setattr(reading.LogReader, "_count", counted)
+    monkeypatch.setattr(access_days.LineCounter, "count", counted)
     with followed([size_of(str(LOG))]) as board:
         (chain,) = chains_of([str(LOG)], [])
         work(secure_past(), board=board).read(chain)
@@ -285,17 +285,17 @@ def test_a_file_that_is_rotated_while_it_is_read_counts_the_next_time(tmp_path, 
     log, rotated = tmp_path / "a.log", tmp_path / "a.log.1"
     lines = random_lines(random.Random(7), 100, TEXTS, START)
     log.write_bytes(b"".join(lines[:60]))
-    nights, read = Nights(PAST), reading.LogReader.read
+    nights, read = Nights(PAST), reading.read_log
 
-    def rotating(reader, stream):
+    def rotating(stream, *shared, **more):
         shutil.copy(log, rotated)
         log.unlink()
         if how != "removed":
             log.write_bytes(b"".join(lines[60:]) if how == "renamed" else b"")
-        return read(reader, stream)
+        return read(stream, *shared, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(reading.LogReader, "read", rotating)
+        patch.setattr(file_reads, "read_log", rotating)
         assert nights.read(log) == 0
     log.write_bytes(b"".join(lines[60:]))
     nights.read(rotated, log)

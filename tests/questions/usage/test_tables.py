@@ -7,8 +7,8 @@ import random
 import pytest
 
 from aclkit.questions.usage.clock import to_datetime
+from aclkit.questions.usage.command import UsageTables
 from aclkit.questions.usage.file_reads import chains_of
-from aclkit.questions.usage.tables import UsageTables
 from aclkit.warehouse.store import Store
 from tests.questions.usage.reading import expected, random_lines, rows_in, work
 from tests.questions.usage.test_reading import PAST, START, TEXTS

@@ -21,11 +21,19 @@ from aclkit.questions.remedy.by_use import by_use
 from aclkit.questions.remedy.narrower import narrower
 from aclkit.questions.remedy.proposal import Proposal
 from aclkit.questions.remedy.prove import make_remedy
-from aclkit.questions.usage.brokers import name_brokers
 from aclkit.questions.usage.clock import to_datetime, to_micros
-from aclkit.questions.usage.known_log import Broker, FileDay, Log, Needed, Stretch, Unread
+from aclkit.questions.usage.coverage import (
+    HEARTBEAT,
+    Activities,
+    AuthorizerLog,
+    Broker,
+    FileDay,
+    Needed,
+    Stretch,
+    Unread,
+)
 from aclkit.questions.usage.line import Statement
-from aclkit.questions.usage.stretches import HEARTBEAT, Talks
+from aclkit.questions.usage.read_use import name_brokers
 from aclkit.questions.usage.use import Unused, Use, Used, UseOfAcls
 from aclkit.questions.usage.whole_log import judge_log
 from aclkit.rules.names.question import Budget
@@ -217,7 +225,7 @@ def _write(
 
 def read(world: World) -> UseOfAcls:
     """Read the files as ``usage`` does, without tables."""
-    talks = {path: Talks() for path in world.files}
+    talks = {path: Activities() for path in world.files}
     days: dict[tuple[str, object], list[int]] = {}
     for path, lines in world.files.items():
         for line in lines:
@@ -231,7 +239,7 @@ def read(world: World) -> UseOfAcls:
             found[0] += line.is_allowed
             found[1] += line.api == HEARTBEAT
             found[2] += line.api in ("Produce", "ListOffsets")
-    log = Log(
+    log = AuthorizerLog(
         days=[FileDay(path, day, *counts) for (path, day), counts in days.items()],  # type: ignore[arg-type]  # the key's date
         stretches=[each for path in talks for each in _stretches(path, talks[path].spoke)],
         allowed=[each for path in talks for each in _stretches(path, talks[path].allowed)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from aclkit.questions.usage.known_log import Broker, FileDay, Log, Needed, Stretch, Unread
+from aclkit.questions.usage.coverage import AuthorizerLog, Broker, FileDay, Needed, Stretch, Unread
 from aclkit.questions.usage.whole_log import (
     BROKERS,
     CONTROLLERS,
@@ -25,13 +25,13 @@ NAMES = {"a": "1", "b": "2", "b.1": "2", "b.2": "2", "c": "100", "old": "2"}
 LINES = {"allowed": 10, "heartbeats": 0, "served": 5}
 
 
-def of_broker(source: str, days: float = 4, *, end: datetime = END, **lines: int) -> Log:
+def of_broker(source: str, days: float = 4, *, end: datetime = END, **lines: int) -> AuthorizerLog:
     """The log of one broker that speaks all the time."""
     first = end - days * DAY
     known = LINES | lines
     count = (end.date() - first.date()).days + 1
     spoke = [Stretch(source, first, end)]
-    return Log(
+    return AuthorizerLog(
         days=[FileDay(source, first.date() + n * DAY, **known) for n in range(count)],
         stretches=spoke,
         allowed=spoke if known["allowed"] else (),
@@ -40,8 +40,8 @@ def of_broker(source: str, days: float = 4, *, end: datetime = END, **lines: int
     )
 
 
-def together(*logs: Log) -> Log:
-    return Log(
+def together(*logs: AuthorizerLog) -> AuthorizerLog:
+    return AuthorizerLog(
         days=[each for log in logs for each in log.days],
         stretches=[each for log in logs for each in log.stretches],
         allowed=[each for log in logs for each in log.allowed],
@@ -64,7 +64,7 @@ def test_a_whole_log_of_all_brokers_can_be_judged() -> None:
 
 
 def test_without_a_line_nothing_is_judged() -> None:
-    found = judge_log(Log(), NEEDED)
+    found = judge_log(AuthorizerLog(), NEEDED)
     assert kinds(found) == [NO_LOG]
 
 
@@ -168,7 +168,7 @@ def test_a_level_that_changes_within_a_day_is_seen() -> None:
 
 def test_the_first_minutes_of_a_file_may_have_no_allowed_line() -> None:
     midnight = datetime.fromisoformat("2026-11-26T00:00:00")
-    early = Log(
+    early = AuthorizerLog(
         days=[FileDay("b", (midnight - DAY).date(), 0, 0, 0), *of_broker("b").days[1:]],
         stretches=[Stretch("b", midnight - DAY / 100, END)],
         allowed=[Stretch("b", midnight, END)],

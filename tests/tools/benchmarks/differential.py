@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 
 import click
 
-from aclkit.kafka.verify.cells import Cell
-from aclkit.kafka.verify.compare import Mismatch, Oracle, compare
+from aclkit.kafka.verify.compare import Cell, Mismatch, Oracle, compare
 from aclkit.kafka.verify.jars import NEWEST, VERSIONS, class_path
 from aclkit.kafka.verify.kafka import Kafka
 from aclkit.kafka.verify.wire import Reply
