@@ -20,8 +20,7 @@ from aclkit.audit.reports.heat import gather_heat
 from aclkit.audit.reports.words import names_words
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, REFUSED_ACCESS, UNUSED_GRANT
-from aclkit.questions.query.changed_by import ChangeKey, read_changed_by
-from aclkit.questions.query.first_seen import first_seen
+from aclkit.questions.query.lifetimes import ChangeKey, first_seen, read_changed_by
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl, finding_of, finding_sql
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, read_again

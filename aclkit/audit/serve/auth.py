@@ -1,26 +1,150 @@
-"""A request's head → why it is refused, or who asks. Pure: what is compared with what.
+"""A request's head → why it is refused, or who asks: the token, sessions, hosts and proxies.
 
 On loopback too a token is asked for, for other users of the machine reach it as well; a page of
 another site reaches it through the browser of somebody who may, so that the name it was asked by
 and the site that posts count. All of it takes time in proportion to the head, which is bounded: who
-asks is not known yet. See docs/serve.md.
+asks is not known yet. A session is signed with the token, so a new token ends them all, and nothing
+is kept of one but that it was ended early. See docs/serve.md.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
+import secrets
+import stat
 import string
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from itertools import islice
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from aclkit.audit.serve.sessions import Sessions
-from aclkit.errors import UsageError
+from aclkit.errors import AclkitError, UsageError
 from aclkit.model.phrases import listed
+from aclkit.runtime.safe_read import read_text
+
+_LOOK_EVERY: Final = 1.0
+"""Seconds between two looks at the file."""
+
+_log = logging.getLogger(__name__)
+
+
+class TokenFile:
+    """The token of a file. While the file holds none, there is one that no user knows."""
+
+    def __init__(self, path: str, clock: Callable[[], float] = time.monotonic) -> None:
+        """Read the file.
+
+        Raises:
+            UsageError: there is none, the token is too short, it does not end, or others may read
+                it.
+        """
+        self._path, self._clock = path, clock
+        self._seen = _state(path)
+        self._token = read_token(path)
+        self._looked_at = clock()
+
+    def __call__(self) -> str:
+        """Return the token; a pipe gave its own once and for all."""
+        if self._seen is not None and self._clock() - self._looked_at >= _LOOK_EVERY:
+            self._looked_at = self._clock()
+            if (seen := _state(self._path)) != self._seen:
+                self._seen = seen or ()
+                self._read_again()
+        return self._token
+
+    def _read_again(self) -> None:
+        try:
+            self._token = read_token(self._path)
+            _log.warning("The token has changed. All sessions have ended.")
+        except UsageError as error:
+            self._token = secrets.token_urlsafe(32)
+            _log.warning(
+                "warning: The token file holds no valid token, so all are refused. %s", error
+            )
+
+
+def read_token(path: str) -> str:
+    """Read a token that others cannot.
+
+    Raises:
+        UsageError: there is none, it is too short, it does not end, or others may read it.
+    """
+    try:
+        mode, text = Path(path).stat().st_mode, read_text(path).strip()
+    except (OSError, AclkitError) as error:
+        raise UsageError(f"Cannot read the token from {path}: {error}") from None
+    if stat.S_IMODE(mode) & (stat.S_IROTH | stat.S_IWOTH):
+        raise UsageError(f"Other users can read the token in {path}. Run: chmod o= {path}")
+    if len(text) < LEAST_TOKEN or not TOKEN_LETTERS.issuperset(text):
+        raise UsageError(
+            f"Invalid token in {path}. It needs at least {LEAST_TOKEN} letters, digits, - and _. "
+            "Make one: python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
+        )
+    return text
+
+
+def _state(path: str) -> tuple[int, ...] | None:
+    """Return what changes with a file's content; None where it is no regular file."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return ()
+    is_file = stat.S_ISREG(found.st_mode)
+    return (found.st_ino, found.st_size, found.st_mtime_ns, found.st_mode) if is_file else None
+
+
+AGE: Final = 12 * 3_600
+"""Seconds that a session lasts."""
+
+_MOST_ENDED: Final = 10_000
+_LONGEST: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sessions:
+    """The sessions of one server.
+
+    Attributes:
+        token: returns the token in force.
+        clock: returns the time, in seconds since 1970.
+    """
+
+    token: Callable[[], str]
+    clock: Callable[[], float] = time.time
+    _ended: dict[str, None] = field(default_factory=dict)
+
+    def begin(self) -> str:
+        """Return a new session."""
+        said = f"{int(self.clock())}.{secrets.token_hex(16)}"
+        return f"{said}.{self._signed(said)}"
+
+    def is_in_force(self, session: str) -> bool:
+        """Whether a text is a session that has not ended."""
+        if len(session) > _LONGEST or not session.isascii():
+            return False
+        said, _, signature = session.rpartition(".")
+        if not hmac.compare_digest(signature, self._signed(said)):
+            return False
+        begun = int(said.partition(".")[0])  # ours, by its signature
+        return 0 <= self.clock() - begun < AGE and session not in self._ended
+
+    def end(self, session: str) -> None:
+        """End a session that is in force, on this server."""
+        if self.is_in_force(session):
+            if len(self._ended) >= _MOST_ENDED:
+                del self._ended[next(iter(self._ended))]
+            self._ended[session] = None
+
+    def _signed(self, said: str) -> str:
+        key = self.token().encode()
+        return hmac.new(key, f"aclkit serve: session {said}".encode(), hashlib.sha256).hexdigest()
+
 
 Network = IPv4Network | IPv6Network
 

@@ -16,14 +16,14 @@ from aclkit.audit.serve.auth import (
     FORMS,
     Auth,
     Posts,
+    Sessions,
+    TokenFile,
     host_to_open,
     parse_proxies,
     served_hosts,
 )
 from aclkit.audit.serve.guarded import guarded
 from aclkit.audit.serve.middleware import ENTRY, LONGEST_QUERY
-from aclkit.audit.serve.sessions import Sessions
-from aclkit.audit.serve.token import TokenFile
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.connections import AT_ONCE, WAITING
 

@@ -12,9 +12,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from aclkit.audit.serve.auth import READING, Auth, Refusal, RequestHead
+from aclkit.audit.serve.auth import AGE, READING, Auth, Refusal, RequestHead
 from aclkit.audit.serve.guarded import VOUCH
-from aclkit.audit.serve.sessions import AGE
 from aclkit.model.groups import grouped
 
 ENTRY: Final = "token"

@@ -7,8 +7,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.audit.mcp import bounded
-from aclkit.audit.mcp.bounded import LONGEST_STRING, MOST_LINES, QUOTE, Cutter, quoted_text
+from aclkit.audit.mcp import reply
+from aclkit.audit.mcp.reply import LONGEST_STRING, MOST_LINES, QUOTE, Cutter, quoted_text
 from aclkit.model.visible import exact, is_visible, visible
 
 values = st.recursive(
@@ -60,7 +60,7 @@ def test_lists_that_are_cut_are_counted_where_they_stand():
 def test_long_texts_and_many_letters_end_too():
     cutter = Cutter(limit=1_000)
     found = cutter.rows(["x" * (LONGEST_STRING + 1)] * 100, "rows")
-    assert len(json.dumps(found)) < bounded.MOST_LETTERS + 2 * LONGEST_STRING
+    assert len(json.dumps(found)) < reply.MOST_LETTERS + 2 * LONGEST_STRING
     assert cutter.cut["rows"] == 100
     assert cutter.cut["rows[]"] == LONGEST_STRING + 1
 

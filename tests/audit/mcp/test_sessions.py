@@ -10,7 +10,7 @@ import json
 
 import pytest
 
-from aclkit.audit.mcp.bounded import QUOTE
+from aclkit.audit.mcp.reply import QUOTE
 from aclkit.model.visible import is_visible, visible
 from tests.audit.mcp.asking import over_http, over_stdio
 from tests.audit.mcp.conftest import INJECTION

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.audit.serve.auth import Auth, RequestHead, host_to_open, parse_proxies, served_hosts
-from aclkit.audit.serve.sessions import AGE, Sessions
+from aclkit.audit.serve.auth import (
+    AGE,
+    Auth,
+    RequestHead,
+    Sessions,
+    host_to_open,
+    parse_proxies,
+    served_hosts,
+)
 from aclkit.errors import UsageError
 
 TOKEN = "t" * 43

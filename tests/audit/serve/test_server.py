@@ -14,8 +14,8 @@ import pytest
 
 from aclkit.audit.serve import guarded
 from aclkit.audit.serve.app import LONGEST_FIELD
+from aclkit.audit.serve.auth import TokenFile
 from aclkit.audit.serve.middleware import LONGEST_QUERY
-from aclkit.audit.serve.token import TokenFile
 from aclkit.audit.serve.workers import Limits
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.resource import Resource
