@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from aclkit.cli.job import run_command
+from aclkit.cli.main import run_command
 
 if __name__ == "__main__":
     sys.exit(run_command("materialize", sys.argv[1:]))

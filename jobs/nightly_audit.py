@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from aclkit.cli.job import run_command
+from aclkit.cli.main import run_command
 
 if __name__ == "__main__":
     sys.exit(run_command("run", sys.argv[1:]))

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from aclkit.cli.command_index import ConfigOption
+from aclkit.cli.help import ConfigOption
 from aclkit.cli.settings import read_config
 from aclkit.errors import UsageError
 

@@ -22,8 +22,7 @@ from click.testing import CliRunner
 
 from aclkit import api
 from aclkit.cli import cli
-from aclkit.cli.command_index import described
-from aclkit.cli.lazy_group import walk
+from aclkit.cli.help import described, walk
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.views import view_sql
 from tests.documents import (

@@ -10,7 +10,7 @@ import click
 import pytest
 
 from aclkit.cli import cli
-from aclkit.cli.lazy_group import walk
+from aclkit.cli.help import walk
 
 ROOT = Path(__file__).parent.parent
 MADE = {"cli.md", "tables.md", "findings.md"}

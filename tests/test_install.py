@@ -104,7 +104,7 @@ import click
 import aclkit.api, aclkit.cli.sandbox_worker, aclkit.runtime.reachable
 import aclkit.warehouse.published_files
 from aclkit.cli import cli
-from aclkit.cli.lazy_group import walk
+from aclkit.cli.help import walk
 
 from click.testing import CliRunner
 

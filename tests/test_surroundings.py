@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from aclkit.cli.command_index import read_index
+from aclkit.cli.help import read_index
 from tests.surroundings import kept
 
 ROOT = Path(__file__).parent.parent

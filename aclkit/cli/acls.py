@@ -13,11 +13,9 @@ from aclkit.answer.render import FORMATS
 from aclkit.cli.acl_options import ignored_options, principal_option, resource_options
 from aclkit.cli.acls_in_force import read_acls_in_force
 from aclkit.cli.context import Context, formats
-from aclkit.cli.encoding import PEOPLE, PROGRAMS, Reader
-from aclkit.cli.help import question
-from aclkit.cli.lazy_group import COMMANDS, LazyGroup
+from aclkit.cli.help import COMMANDS, LazyGroup, question
 from aclkit.cli.options import flag
-from aclkit.cli.output import tell, write_lines
+from aclkit.cli.output import PEOPLE, PROGRAMS, Reader, tell, write_lines
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.options import AclOptions, check_principals, drops_cluster, resource_filters
 from aclkit.kafka.acls.text import render_list, render_standard_acl, render_tree, visible_acl

@@ -25,6 +25,7 @@ from aclkit.audit.reports.findings_answer import (
     read_findings,
     read_judged,
 )
+from aclkit.cli.asked import options_of
 from aclkit.cli.baseline_options import (
     baseline_options,
     fail_on_option,
@@ -38,6 +39,7 @@ from aclkit.cli.help import QuestionGroup
 from aclkit.cli.output import tell, tell_all, write_lines
 from aclkit.errors import UsageError
 from aclkit.model.findings import SEVERITIES, up_to
+from aclkit.questions.arguments import FindingsOf
 from aclkit.runtime.atomic_file import write_atomically
 from aclkit.runtime.safe_read import read_text
 
@@ -46,18 +48,7 @@ FINDINGS_EXIT: Final = 1
 
 @click.group("audit", cls=QuestionGroup, invoke_without_command=True)
 @fail_on_option("Exit with code 1 on findings of this severity or higher.")
-@click.option(
-    "--severity", type=click.Choice(SEVERITIES), help="Only findings of this severity or higher."
-)
-@click.option(
-    "--kind",
-    "--finding",
-    "kinds",
-    multiple=True,
-    metavar="KIND",
-    shell_complete=complete_finding,
-    help="Only findings of this kind, all of them. Repeatable.",
-)
+@options_of(FindingsOf)
 @click.option(
     "--explain",
     "explained",
@@ -78,7 +69,7 @@ def audit(
     ctx: click.Context,
     /,
     severity: str | None,
-    kinds: tuple[str, ...],
+    kind: tuple[str, ...],
     explained: str | None,
     baseline_file: str | None,
     **chosen: Any,  # noqa: ANN401 -- the option groups name them
@@ -104,7 +95,7 @@ def audit(
     context: Context = ctx.ensure_object(Context)
     if ctx.invoked_subcommand is not None:
         return
-    check_kinds([*kinds, *([explained] if explained is not None else [])])
+    check_kinds([*kind, *([explained] if explained is not None else [])])
     if explained is not None:
         write_lines(lay_out(explanation(explained), context.layout), sys.stdout)
         return
@@ -113,14 +104,14 @@ def audit(
     known = {
         name: item
         for name, item in baseline.items()
-        if (not kinds or item.finding in kinds) and item.severity in wanted
+        if (not kind or item.finding in kind) and item.severity in wanted
     }
     today = datetime.now(UTC).date()
     with context.open() as opened:
-        findings = read_findings(opened.where, kinds, wanted)
+        findings = read_findings(opened.where, kind, wanted)
         judged = classify(findings, known, mutes, today)
         has_states = bool(chosen["baseline"] or mutes)
-        found = read_judged(opened.where, opened.run, judged, has_states=has_states, kinds=kinds)
+        found = read_judged(opened.where, opened.run, judged, has_states=has_states, kinds=kind)
     tell_state(opened.published, opened.run)
     tell_all(notes_on_audit(opened.run))
     if baseline_file is not None:
@@ -128,7 +119,7 @@ def audit(
         write_atomically(baseline_file, text)
         tell(f"Wrote {baseline_file}.")
     context.write(findings_answer(found))
-    tell_mutes(judged, [] if kinds or severity else mutes, today)
+    tell_mutes(judged, [] if kind or severity else mutes, today)
     if baseline_file is None and fails(judged, up_to(chosen["fail_on"])):
         sys.exit(FINDINGS_EXIT)
 

@@ -1,32 +1,29 @@
-"""The command changes: which access the last runs added or removed, and through which ACL."""
+"""The commands changes and denials: access that runs changed, and access that brokers refused."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import click
-import duckdb
 
-from aclkit.audit.reports.changes_answer import ChangedCell, cells_answer, read_run_changes
+from aclkit.audit.reports.changes_answer import cells_answer, read_cells, read_run_changes
+from aclkit.cli.asked import asks
 from aclkit.cli.context import Context, format_option, tell_state
 from aclkit.cli.help import question
-from aclkit.cli.options import option
 from aclkit.cli.output import tell_all
 from aclkit.errors import UsageError
-from aclkit.model.acl import Acl
-from aclkit.model.groups import grouped
-from aclkit.model.resource import Resource
-from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
-from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.sql import fetch
+from aclkit.questions.arguments import Changes, Denials
+from aclkit.questions.denials.answer import selected_denials
+from aclkit.questions.denials.read import NEEDED, read_denials, require_log
+from aclkit.warehouse.published import unread_parts
 
 
 @question("changes")
-@option("--since", metavar="RUN|TIME", help="All runs after this run or ISO 8601 time.")
+@asks(Changes)
 @click.option("--cells", is_flag=True, help="Each changed access of the last run.")
 @format_option
 @click.pass_obj
-def changes(context: Context, since: str | None, *, cells: bool) -> None:
+def changes(context: Context, /, asked: Changes, *, cells: bool) -> None:
     """Show access gained and lost in the last run.
 
     \b
@@ -41,62 +38,43 @@ def changes(context: Context, since: str | None, *, cells: bool) -> None:
     came or gone. With --since, all runs after a run number or a time are shown; runs without
     changes have no line.
     """
-    if cells and since is not None:
+    if cells and asked.since is not None:
         raise UsageError("--cells is about the last run only. Leave out --since.")
     with context.open() as opened:
         newest = opened.run
         notes: Sequence[str] = ()
         if cells:
-            answer = cells_answer(_cells(opened.tables, newest))
+            answer = cells_answer(read_cells(opened.tables, newest))
         else:
-            read = read_run_changes(opened.where, since)
+            read = read_run_changes(opened.where, asked.since)
             answer, notes = read.answer, read.notes
         tell_state(opened.published, newest)
     tell_all(notes)
     context.write(answer)
 
 
-def _cells(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> list[ChangedCell]:
-    """Read each access that the run which decided last gained or lost."""
-    rows = fetch(connection, _CELLS, [run.cluster_id])
-    ids = sorted({acl_id for row in rows for acl_id in row[6:8] if acl_id is not None})
-    history = fetch(connection, _ACLS, [run.cluster_id, ids])
-    lives = grouped((row[0], (acl_of(row), *behind_acl(row))) for row in history)
-    return [
-        ChangedCell._make(
-            (
-                *row[:4],
-                Resource(*row[4:6]),
-                _last_acl(lives.get(row[6], ()), row[9] or ()),
-                _last_acl(lives.get(row[7], ())),
-                *row[8:],
-            )
-        )
-        for row in rows
-    ]
+@question("denials")
+@asks(Denials)
+@format_option
+@click.pass_obj
+def denials(context: Context, /, asked: Denials) -> None:
+    """List refused accesses and why, from Kafka's log.
 
+    \b
+    Example:
+      aclkit denials
+      aclkit denials --new --min-lines 100
+      aclkit denials --all --format csv
 
-_Life = tuple[Acl, int, int | None]
-"""An ACL, where it took effect, and where it went."""
-
-
-def _last_acl(lives: Sequence[_Life], moved_at: Collection[int] = ()) -> Acl | None:
-    """Return the ACL that an id stood for last, None where no history has it.
-
-    Before the change that is none that came at one of the offsets of the change: an id can stand
-    for another ACL since.
+    The lines are those that aclkit usage read from the authorizer log. Each refused access is
+    compared with the ACLs of today and of the past: an ACL that allowed it was removed, a DENY
+    applies, no ACL allows it, or the topic does not exist. Hosts with different causes are listed
+    apart. The answer has the smallest ACL with which the client can work: READ on a group instead
+    of DESCRIBE, for example. ListTransactions and similar requests only leave out what is denied:
+    --all shows these, and what is allowed by now.
     """
-    found = [acl for acl, came_at, _ in lives if came_at not in moved_at]
-    return found[-1] if found else None
-
-
-_CELLS = (
-    "SELECT change, principal, host, operation, resource_type, resource_name, acl_id_before, "
-    "acl_id_after, cause, cause_offsets FROM access_change_cell WHERE cluster_id = ? ORDER BY ALL"
-)
-_ACLS = acl_sql(
-    "FROM acl_history WHERE cluster_id = ? AND acl_id IN (SELECT unnest(CAST(? AS VARCHAR[]))) "
-    "ORDER BY acl_id, effective_offset",
-    "effective_offset",
-    "removed_offset",
-)
+    with context.open(NEEDED) as opened:
+        require_log(opened.published)
+        tell_state(opened.published, opened.run)
+        found = read_denials(opened.tables, opened.run, unread_parts(opened.published, opened.run))
+    context.write(selected_denials(found, asked))

@@ -22,8 +22,8 @@ from click.shell_completion import (
 )
 
 from aclkit.cli.context import Context
-from aclkit.cli.discover_warehouse import find
 from aclkit.cli.help import command
+from aclkit.cli.settings import find
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import TYPE_OF_WORD
 from aclkit.runtime import deadline

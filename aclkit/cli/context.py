@@ -15,10 +15,9 @@ from click.core import ParameterSource
 from aclkit.answer.document import Answer
 from aclkit.answer.render import FORMATS, PROGRAMS, TABLE, Form, is_rows, render
 from aclkit.answer.text import Layout
-from aclkit.cli.discover_warehouse import find, none_named
-from aclkit.cli.encoding import Reader, reader_of
 from aclkit.cli.options import F, option, together
-from aclkit.cli.output import deliver, layout_of, tell, tell_all
+from aclkit.cli.output import Reader, deliver, layout_of, reader_of, tell, tell_all
+from aclkit.cli.settings import find, none_named
 from aclkit.errors import UsageError
 from aclkit.runtime.storage_settings import storage_said
 from aclkit.warehouse.location import Location

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final, TextIO, TypeVar
 
 import click
@@ -13,18 +17,22 @@ from aclkit.answer.rows import csv_field
 from aclkit.cli.acls import COLUMNS
 from aclkit.cli.acls_in_force import read_acls_in_force
 from aclkit.cli.context import Context, tell_state
-from aclkit.cli.encoding import PROGRAMS
-from aclkit.cli.help import question
-from aclkit.cli.lazy_group import COMMANDS, LazyGroup
+from aclkit.cli.help import COMMANDS, LazyGroup, question
 from aclkit.cli.options import flag
-from aclkit.cli.output import tell, write_lines, write_rows
+from aclkit.cli.output import PROGRAMS, tell, write_lines, write_rows
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.exports import render_kafka_users, render_records, render_terraform
 from aclkit.kafka.acls.script import render_bulk, render_script
 from aclkit.model.acl import Acl
+from aclkit.pipeline.sources.files import is_there
 from aclkit.questions.query.export import explain_batches, render_csv, write_parquet
 from aclkit.runtime.atomic_file import open_atomically
+from aclkit.runtime.scratch import scratch
+from aclkit.runtime.uri import is_uri, shown
 from aclkit.warehouse.acls_in_force import times_added
+from aclkit.warehouse.duck_file import holds_until, write_duck_file
+from aclkit.warehouse.published import open_warehouse
+from aclkit.warehouse.view_script import DIALECTS, view_script
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Rendered = tuple[list[str], list[Acl]]
@@ -45,8 +53,8 @@ _MOST_UNSAID: Final = 20
         COMMANDS: {
             "acls": ("export", "export_acls"),
             "explain": ("export", "export_explain"),
-            "duckdb": ("export_duckdb", "export_duckdb"),
-            "views": ("export_views", "export_views"),
+            "duckdb": ("export", "export_duckdb"),
+            "views": ("export", "export_views"),
         }
     },
 )
@@ -160,3 +168,102 @@ def export_explain(context: Context, form: str, output: str | None) -> None:
 def file_or_stdout(output: str | None) -> AbstractContextManager[TextIO]:
     """Open what is written to."""
     return nullcontext(sys.stdout) if output is None else open_atomically(output)
+
+
+@question("duckdb")
+@click.option(
+    "--output",
+    "-o",
+    envvar="ACLKIT_OUTPUT",
+    metavar="FILE",
+    required=True,
+    help="File to write, such as acls.duckdb.",
+)
+@click.option("--views", is_flag=True, help="Write views of the warehouse's files instead of rows.")
+@click.option("--copy", is_flag=True, help="Write rows (the default).")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
+@click.pass_obj
+def export_duckdb(context: Context, output: str, *, views: bool, copy: bool, force: bool) -> None:
+    """Export all tables and views as a DuckDB file.
+
+    \b
+    Example:
+      aclkit export duckdb --output acls.duckdb
+      aclkit export duckdb --views --output acls.duckdb --force
+
+    The file is for BI tools and SQL editors. It is self-contained; aclkit first checks that the
+    disk has room. With --views it is small and reads the Parquet files of the published run: on
+    this machine only, and until maintain removes them. Its table about names that run and the date.
+    The file has the rows of all clusters, and comments on each table and column.
+    """
+    if views and copy:
+        raise UsageError("Pass --views or --copy, not both.")
+    _require_place(output, force=force)
+    now = datetime.now(UTC)
+    published = open_warehouse(context.asked_warehouse())
+    if published.place.is_remote and views:
+        raise UsageError(
+            f"Views read files of this machine, and {published.place} is an object store. Next: "
+            "the same without --views."
+        )
+    for cluster_id in published.clusters:
+        if run := published.last_materialize(cluster_id):
+            tell_state(published, run)
+    with tempfile.TemporaryDirectory(dir=scratch()) as folder:
+        made = Path(folder) / _NAME
+        write_duck_file(published, made, now, with_rows=not views)
+        with made.open("rb") as source, open_atomically(output) as target:
+            shutil.copyfileobj(source, target.buffer)
+    if views:
+        tell(
+            f"Wrote {output}: views of {published.place}, valid while that folder stays (at least "
+            f"until {holds_until(now):%Y-%m-%d}). Without --views the file holds the rows itself."
+        )
+
+
+_NAME: Final = "warehouse.duckdb"
+
+
+def _require_place(output: str, *, force: bool) -> None:
+    """Refuse a path that is no file, and an existing file without ``--force``.
+
+    Raises:
+        UsageError: the path exists and must stay.
+    """
+    path = Path(output)
+    if is_uri(output):
+        exists = not force and is_there(output)
+    elif (exists := path.exists()) and not path.is_file():
+        raise UsageError(f"Cannot write {path}: it is not a file.")
+    if exists and not force:
+        raise UsageError(f"{shown(output)} exists. Pass another file, or --force to replace it.")
+
+
+@question("views")
+@click.option("--dialect", type=click.Choice([*DIALECTS]), required=True, help="Engine's SQL.")
+@output_option
+@click.pass_obj
+def export_views(context: Context, dialect: str, output: str | None) -> None:
+    """Export CREATE VIEW statements for another engine.
+
+    \b
+    Example:
+      aclkit export views --dialect spark > views.sql
+      aclkit export views --dialect duckdb --output views.sql
+      aclkit export views --dialect trino | grep acl_current
+
+    There is a statement for each table and view of the warehouse, pinned to the Delta versions of
+    the newest published run: what a run at work writes is in none of them. The first lines name
+    the run, and until when aclkit maintain keeps its files. Run them again after each night, or
+    use aclkit.spark.tables in PySpark.
+
+    Spark needs Delta. Trino's text was parsed, not run; it names the tables of a schema
+    aclkit_tables, and how to register them. DuckDB's views read the files of a local folder.
+    """
+    published = open_warehouse(context.asked_warehouse())
+    for cluster_id in published.clusters:
+        if run := published.last_materialize(cluster_id):
+            tell_state(published, run)
+    lines = view_script(published, dialect, datetime.now(UTC))
+    with file_or_stdout(output) as file:
+        write_lines((f"{line}\n" for line in lines), file, PROGRAMS)

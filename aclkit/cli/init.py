@@ -12,9 +12,9 @@ from typing import Final, TypeVar
 import click
 
 from aclkit.cli.context import Context
-from aclkit.cli.discover_warehouse import SETTINGS, WAREHOUSE
 from aclkit.cli.help import command
 from aclkit.cli.output import tell
+from aclkit.cli.settings import SETTINGS, WAREHOUSE
 from aclkit.cli.settings_options import given_settings, said_super_users
 from aclkit.errors import AclkitError, UsageError
 from aclkit.model.super_users import given_super_users

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from itertools import islice
 from typing import Any, Final, NoReturn
@@ -16,12 +17,10 @@ from typing import Any, Final, NoReturn
 import click
 
 import aclkit
-from aclkit.cli.command_index import read_index
 from aclkit.cli.context import Context, kept
-from aclkit.cli.encoding import escape_streams
-from aclkit.cli.lazy_group import LazyGroup, Sections
+from aclkit.cli.help import LazyGroup, Sections, read_index
 from aclkit.cli.options import flag, option, parse_age
-from aclkit.cli.output import flush_output, is_unread, tell, tell_error
+from aclkit.cli.output import escape_streams, flush_output, is_unread, tell, tell_error
 from aclkit.cli.settings import read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
@@ -34,10 +33,12 @@ from aclkit.runtime.storage_settings import single_writer_assumed, storage_said
 
 _ELSEWHERE: Final = {
     "who-can": ("questions", "who_can"), "what-can": ("questions", "what_can"),
-    "show": ("questions", "show"), "why": ("can", "why"), "history": ("can", "history"),
+    "show": ("questions", "show"), "can": ("questions", "can"), "why": ("questions", "why"),
+    "history": ("questions", "history"), "denials": ("changes", "denials"),
     "assert": ("assertions", "assert_"), "run": ("nightly", "run"),
-    "maintain": ("maintain", "maintain_"), "help": ("help", "help_"),
-    "alert": ("report", "alert"), "demo": ("nightly", "demo"), "diff": ("effect", "diff"),
+    "maintain": ("maintain", "maintain_"), "jars": ("maintain", "jars"), "help": ("help", "help_"),
+    "mcp": ("serve", "mcp"), "alert": ("report", "alert"), "demo": ("nightly", "demo"),
+    "diff": ("effect", "diff"), "review": ("review_start", "review"),
 }  # fmt: skip
 """Module and function of commands that are not in a module of their own name."""
 
@@ -299,3 +300,21 @@ def _tell_progress(*, is_shared: bool = False) -> None:
     handler.setFormatter(_Visible("%(message)s"))
     logger.setLevel(logging.INFO)
     logger.propagate = False
+
+
+DECIDING: Final = ("run", "replay", "materialize", "usage")
+"""The commands that say where their work is done."""
+
+
+def run_command(command: str, arguments: Sequence[str]) -> int:
+    """Run a command with a job's arguments; return its exit code.
+
+    The shared options (``--warehouse``, ``--cluster``, ``--config``) may stand anywhere. A job is
+    Spark's work unless its arguments say otherwise.
+    """
+    own = ["--decide-with", "spark"] if command in DECIDING else []
+    try:
+        cli([command, *own, *arguments], prog_name="aclkit")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else 1
+    return 0

@@ -1,7 +1,8 @@
-"""The command maintain: a warehouse in fewer files, without what no kept run needs."""
+"""The commands maintain and jars: what keeps a warehouse, and this machine, fit for runs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Final
@@ -13,10 +14,13 @@ from aclkit.audit.review.folder import load_all
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
-from aclkit.cli.output import tell_all
-from aclkit.cli.review_options import reviews_next_to
+from aclkit.cli.output import tell, tell_all
+from aclkit.cli.review_start import reviews_next_to
 from aclkit.cli.session import command_run
 from aclkit.errors import UsageError
+from aclkit.kafka.verify.jars import JARS_OF, NEWEST
+from aclkit.runtime.jars import Jars, fetch_jars
+from aclkit.runtime.spark_release import delta_jars, s3_jars
 from aclkit.warehouse.job_run import KEEP_DAYS, MAINTAIN
 from aclkit.warehouse.maintenance import Maintained, maintain
 from aclkit.warehouse.retention import Policy
@@ -112,3 +116,35 @@ def _pinned(warehouse: str, given: str | None) -> frozenset[str]:
     roots |= {own} if own is not None else set()
     opened = (each for root in roots for each in load_all(root) if not each.is_closed)
     return frozenset(each.review.pins.run_id for each in opened)
+
+
+_OF_SPARK: Final[dict[str, Callable[[], Jars]]] = {"delta": delta_jars, "s3": s3_jars}
+"""Those that depend on the Spark that is installed."""
+
+_OF_KAFKA: Final[dict[str, Jars]] = {
+    "kafka": JARS_OF[NEWEST],
+    **{f"kafka:{version}": jars for version, jars in JARS_OF.items()},
+}
+
+
+@command("jars")
+@click.argument("names", nargs=-1, metavar="[NAME]…", type=click.Choice([*_OF_SPARK, *_OF_KAFKA]))
+@click.option("--folder", metavar="DIR", type=click.Path(path_type=Path), help="Target folder.")
+def jars(names: tuple[str, ...], folder: Path | None) -> None:
+    """Download the jars that Spark needs.
+
+    \b
+    Example:
+      aclkit jars
+      aclkit jars delta s3
+      aclkit jars kafka:4.3.1 --folder /opt/kafka-jars
+
+    After that, no command needs the network. delta (the default) is required to read and write
+    tables; s3 is for Spark on s3:// and s3a://; kafka or kafka:VERSION is for verify. aclkit also
+    downloads jars when they are first needed. Each jar is compared with its digest; no other jar is
+    loaded.
+    """
+    for name in names or ("delta",):
+        wanted = _OF_SPARK[name]() if name in _OF_SPARK else _OF_KAFKA[name]
+        paths = fetch_jars(wanted, folder, tell)
+        tell(f"{wanted.name} are in {paths[0].parent}.")

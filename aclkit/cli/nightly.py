@@ -21,7 +21,6 @@ from aclkit.audit.reports.gather import gather
 from aclkit.audit.reports.render import FORMATS, HTML, write_reports
 from aclkit.audit.reports.summary_page import short_parts
 from aclkit.audit.reports.words import severities
-from aclkit.cli.alerting import alert_options, delivery_of, telling_failures
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.by_whom_options import automation_of, by_whom_options, controller_log
@@ -44,7 +43,7 @@ from aclkit.cli.options import (
 )
 from aclkit.cli.output import is_terminal, tell, write_lines
 from aclkit.cli.replay import asked, intake_of
-from aclkit.cli.report import EVERY
+from aclkit.cli.report import EVERY, alert_options, delivery_of, telling_failures
 from aclkit.cli.session import late_session
 from aclkit.cli.settings_options import (
     builder_of,
@@ -60,9 +59,8 @@ from aclkit.model.principal import parse_super_users
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import AskedReading, BrokerSettings
 from aclkit.model.semantics_words import asked_words
-from aclkit.nightly.newest import newest_summary
 from aclkit.nightly.nightly_run import NightlyOptions, NightlyResult, run_nightly
-from aclkit.nightly.policies import Policies
+from aclkit.nightly.policies import Policies, newest_summary
 from aclkit.pipeline.explain.decided import MaterializeOptions
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.pipeline.replay.intake import Intake, Source, look_at

@@ -1,4 +1,4 @@
-"""The ends of a review: a review → evidence and a script; evidence → whether it holds."""
+"""review decide, export, import, close and verify: what owners decide → evidence of it."""
 
 from __future__ import annotations
 
@@ -10,37 +10,215 @@ import click
 from aclkit.answer.document import Answer, Facts, Sentence
 from aclkit.audit.review.answers import OPEN, state_of, torn_notes
 from aclkit.audit.review.beside import Checked, check_beside, finish
-from aclkit.audit.review.choosing import sound_text, wanted_of
-from aclkit.audit.review.closing import (
-    closed_answer,
-    make_evidence,
-    obstacles,
-    removed_items,
+from aclkit.audit.review.choosing import item_of, items_matching, sound_text, wanted_of
+from aclkit.audit.review.closing import closed_answer, make_evidence, obstacles, removed_items
+from aclkit.audit.review.decisions import (
+    AT_CLOSE,
+    CHOICES,
+    COMMAND,
+    CSV,
+    KEEP,
+    BrokenChainError,
+    Wanted,
 )
-from aclkit.audit.review.decisions import AT_CLOSE, CHOICES, KEEP, BrokenChainError
 from aclkit.audit.review.evidence import EVIDENCE_PAGE, SCRIPT, Evidence, check_evidence
 from aclkit.audit.review.folder import (
     EVIDENCE,
     Stored,
     append,
     changing,
+    decide,
     load,
     load_one,
     now,
     write_closed,
 )
+from aclkit.audit.review.items import Item
 from aclkit.audit.review.read import Reproduced, reproduce
 from aclkit.audit.review.removal import plan_removal
+from aclkit.audit.review.sheet import Filled, read_sheet, write_sheet
 from aclkit.audit.review.templates import PCI_DSS, gaps
 from aclkit.cli.context import Context, format_option, tell_state
-from aclkit.cli.help import command
+from aclkit.cli.help import command, question
 from aclkit.cli.options import flag
-from aclkit.cli.output import tell, tell_all
-from aclkit.cli.review_options import by_option, review_option, reviews_folder, reviews_option
+from aclkit.cli.output import PROGRAMS, deliver, tell, tell_all
+from aclkit.cli.review_start import (
+    by_option,
+    reason_option,
+    review_option,
+    reviews_folder,
+    reviews_option,
+)
 from aclkit.errors import UsageError
+from aclkit.model.phrases import number_of
 from aclkit.questions.preview.read import Base, read_base
 from aclkit.rules.names.question import Budget
-from aclkit.runtime.safe_read import LARGEST_DATA, read_file
+from aclkit.runtime.safe_read import LARGEST_DATA, read_file, read_text
+
+_MOST_BROKEN = 20
+_BROKEN = 1
+
+replace_option = flag("--replace", "Change decisions that were made before.")
+
+
+@command("decide")
+@click.argument("items", nargs=-1, metavar="[ITEM]…")
+@click.argument("decision", type=click.Choice(CHOICES), metavar="keep|remove")
+@reason_option
+@by_option
+@click.option("--owner", metavar="NAME", help="All open items of this owner; '' is no owner.")
+@click.option("--principal", metavar="GLOB", help="All open items of these principals.")
+@replace_option
+@review_option
+@reviews_option
+@click.pass_obj
+def decide_items(
+    context: Context,
+    items: tuple[str, ...],
+    decision: str,
+    reason: str,
+    by: str,
+    owner: str | None,
+    principal: str | None,
+    review: str | None,
+    reviews: str | None,
+    *,
+    replace: bool,
+) -> None:
+    """Decide whether items stay.
+
+    \b
+    Example:
+      aclkit review decide i60388af5 keep --reason "analysts read it daily" --by bob
+      aclkit review decide remove --principal 'User:old-*' --reason "left in May" --by bob
+      aclkit review decide keep --owner payments --reason "checked on 2 May" --by bob
+
+    ITEM is an id, or the beginning of one. Decisions are only ever added: with --replace the newer
+    one counts, and the older one stays in the evidence.
+    """
+    has_filter = owner is not None or principal is not None
+    if bool(items) == has_filter:
+        raise UsageError("Pass either ITEMs, or --owner, --principal or both.")
+    root = reviews_folder(context, reviews)
+    name = load_one(root, review).review.name
+
+    def choose(stored: Stored) -> list[Wanted]:
+        tell_all(torn_notes(stored))
+        chosen = (
+            _open_items(stored, owner, principal, replace=replace)
+            if has_filter
+            else [item_of(stored.review, text) for text in dict.fromkeys(items)]
+        )
+        return wanted_of(chosen, decision, reason, by, stored.in_force, replaces=replace)
+
+    made = decide(root, name, choose, COMMAND)
+    tell(f"{number_of(len(made), 'decision')} added to review {name}: {decision}.")
+
+
+def _open_items(
+    stored: Stored, owner: str | None, principal: str | None, *, replace: bool
+) -> Sequence[Item]:
+    found = items_matching(stored.review, owner, principal)
+    if not found:
+        raise UsageError("No item matches --owner and --principal. Next: aclkit review show")
+    if replace:
+        return found
+    return [item for item in found if state_of(stored.review, stored.in_force, item) == OPEN]
+
+
+@question("export")
+@click.option("--owner", metavar="NAME", help="Only items of this owner; '' is no owner.")
+@flag("--open", "Only items without a decision.")
+@click.option("--output", metavar="FILE.csv", help="File to write. Default: stdout.")
+@review_option
+@reviews_option
+@click.pass_obj
+def export_sheet(
+    context: Context,
+    /,
+    owner: str | None,
+    output: str | None,
+    review: str | None,
+    reviews: str | None,
+    **chosen: bool,
+) -> None:
+    """Export items as CSV, to fill in decisions.
+
+    \b
+    Example:
+      aclkit review export --output review.csv
+      aclkit review export --owner payments --open --output payments.csv
+
+    Fill in the columns decision (keep or remove) and reason. Then import the file. Spreadsheets run
+    no cell of it as a formula.
+    """
+    stored = load_one(reviews_folder(context, reviews), review)
+    decisions = stored.in_force
+    items = items_matching(stored.review, owner, None)
+    if chosen["open"]:
+        items = [item for item in items if state_of(stored.review, decisions, item) == OPEN]
+    deliver(write_sheet(stored.review, decisions, items), output, PROGRAMS, may_page=False)
+
+
+@command("import")
+@click.argument("file", metavar="FILE.csv")
+@by_option
+@replace_option
+@flag("--skip-broken", "Import sound rows even if others are broken, and exit with code 1.")
+@review_option
+@reviews_option
+@click.pass_obj
+def import_sheet(
+    context: Context,
+    file: str,
+    by: str,
+    review: str | None,
+    reviews: str | None,
+    *,
+    replace: bool,
+    skip_broken: bool,
+) -> None:
+    """Import the decisions of a filled-in CSV.
+
+    \b
+    Example:
+      aclkit review import payments.csv --by bob
+      aclkit review import payments.csv --by bob --skip-broken
+
+    Rows without a decision are skipped. If any row is broken, nothing is imported, unless you pass
+    --skip-broken. A row is broken if its item is unknown, its digest is of another review, its
+    principal, resource or access is not that of the item, it has no reason, the file decides the
+    item twice, or another decision exists (see --replace). The same decision with another reason
+    replaces no other person's signature. Importing a file again changes nothing.
+    """
+    root = reviews_folder(context, reviews)
+    name = load_one(root, review).review.name
+    text = read_text(file, LARGEST_DATA)
+    with changing(root, name) as stored:
+        tell_all(torn_notes(stored))
+        found = read_sheet(text, file, stored.review, stored.in_force, by, replaces=replace)
+        if found.broken and not skip_broken:
+            raise UsageError(_broken_words(found))
+        made = append(stored, found.wanted, CSV)
+    if found.broken:
+        tell_all(found.broken[:_MOST_BROKEN])
+    rows = number_of(found.undecided, "row has", "rows have")
+    tell(f"{number_of(len(made), 'decision')} added to review {name}. {rows} no decision.")
+    if found.broken:
+        tell(f"{number_of(len(found.broken), 'row is', 'rows are')} broken and left out.")
+        click.get_current_context().exit(_BROKEN)
+
+
+def _broken_words(found: Filled) -> str:
+    more = len(found.broken) - _MOST_BROKEN
+    rest = [f"and {more:,} more"] if more > 0 else []
+    return "\n".join([
+        f"{number_of(len(found.broken), 'row is', 'rows are')} broken, so nothing was imported. "
+        "To import the others, pass --skip-broken.",
+        *found.broken[:_MOST_BROKEN],
+        *rest,
+    ])  # fmt: skip
+
 
 _REFUSED: Final = 1
 _NOT_DECIDED: Final = "Not decided when the review was closed."

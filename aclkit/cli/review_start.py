@@ -21,23 +21,15 @@ from aclkit.audit.review.answers import (
 from aclkit.audit.review.attributes import COLUMNS, OwnerRow, read_rows
 from aclkit.audit.review.choosing import items_matching, sound_text
 from aclkit.audit.review.evidence import Evidence
-from aclkit.audit.review.folder import (
-    create,
-    evidence_of,
-    load,
-    load_all,
-    load_one,
-    names_of,
-    now,
-)
+from aclkit.audit.review.folder import create, evidence_of, load, load_all, load_one, names_of, now
 from aclkit.audit.review.known_of_acls import read_item_ends, read_item_use
 from aclkit.audit.review.read import NewReview, new_review, read_acls_of
 from aclkit.audit.review.templates import PCI_DSS, TEMPLATES, is_still_valid
 from aclkit.cli.context import Context, format_option
-from aclkit.cli.help import command, question
+from aclkit.cli.help import COMMANDS, LazyGroup, command, question
 from aclkit.cli.options import Text, flag, option
 from aclkit.cli.output import tell
-from aclkit.cli.review_options import by_option, review_option, reviews_folder, reviews_option
+from aclkit.cli.settings import none_named
 from aclkit.cli.use_options import log_options
 from aclkit.errors import UsageError
 from aclkit.model.phrases import few
@@ -47,6 +39,81 @@ from aclkit.questions.usage.read_use import LogOptions
 from aclkit.rules.names.question import Budget
 from aclkit.runtime.notation import parse_tables, shown_key
 from aclkit.runtime.safe_read import read_text
+from aclkit.runtime.uri import is_uri
+from aclkit.warehouse.location import Location
+
+_SUFFIX: Final = ".reviews"
+
+reviews_option = option(
+    "--reviews", metavar="DIR", help="Local folder of reviews. Default: WAREHOUSE.reviews."
+)
+review_option = option("--review", metavar="NAME", help="The review. Default: the only open one.")
+by_option = option("--by", metavar="NAME", required=True, help="Your name, kept with it.")
+reason_option = option("--reason", metavar="TEXT", required=True, type=Text(), help="Why.")
+
+
+def reviews_folder(context: Context, given: str | None) -> Path:
+    """Return the folder of reviews: the given one, or the one next to a local warehouse.
+
+    Raises:
+        UsageError: it is no local folder, or none was given and there is no local warehouse.
+    """
+    if given is not None:
+        if is_uri(given) or not given.strip():
+            raise UsageError(f"--reviews needs a local folder, found {given!r}.")
+        return Path(given)
+    warehouse = context.find_warehouse()
+    if warehouse is None:
+        raise none_named()
+    found = reviews_next_to(warehouse)
+    if found is None:
+        raise UsageError("Reviews are kept in a local folder. Pass --reviews DIR.")
+    return found
+
+
+def reviews_next_to(warehouse: str) -> Path | None:
+    """Return the folder of reviews next to a warehouse; None where that is a bucket.
+
+    It is not within the warehouse, which can be made again from the log: decisions cannot.
+    """
+    place = Location(warehouse)
+    if place.is_remote:
+        return None
+    folder = place.folder.resolve()
+    return folder.with_name(f"{folder.name}{_SUFFIX}")
+
+
+@click.group(
+    cls=LazyGroup,
+    sections={
+        COMMANDS: {
+            "start": ("review_start", "start"),
+            "list": ("review_start", "list_reviews"),
+            "show": ("review_start", "show_items"),
+            "decide": ("review_close", "decide_items"),
+            "export": ("review_close", "export_sheet"),
+            "import": ("review_close", "import_sheet"),
+            "status": ("review_start", "status"),
+            "close": ("review_close", "close_review"),
+            "verify": ("review_close", "verify_evidence"),
+        }
+    },
+)
+def review() -> None:
+    """Recertify access: owners decide what stays.
+
+    \b
+    Example:
+      aclkit review start --owners owners.csv --by ana
+      aclkit review decide i6038 keep --reason "needs it for the daily report" --by bob
+      aclkit review close --by ana
+      aclkit review verify warehouse.reviews/2026-11-27/evidence.json
+
+    A review asks about decisions, not about ACL lines: who can do what on which names, because of
+    which ACLs. It is pinned to a log offset. aclkit never writes to a cluster: what is removed
+    comes out as a script, with its effect.
+    """
+
 
 _TOML: Final = ".toml"
 _TABLE: Final = "owner"

@@ -109,14 +109,12 @@ def _by_prefix(resource_type: str, start: str, operation: str) -> str:
     return f"For {every}, also those to come: {meant}"
 
 
-def asked_type(text: str | None) -> str:
-    """Read the resource type for ``--prefix``; topics where none is named.
+def asked_type(text: str) -> str:
+    """Read the resource type for ``--prefix``.
 
     Raises:
         UsageError: it is no type, or one with a single resource.
     """
-    if text is None:
-        return TYPE_OF_WORD["topic"]
     known = [word for word in TYPE_OF_WORD if word != "cluster"]
     if text not in known:
         raise UsageError(

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any, Final
 
 import click
 
-from aclkit.cli.alerting import delivery_of
+import aclkit
 from aclkit.cli.context import Context
 from aclkit.cli.help import command
-from aclkit.cli.nightly import policies_of, report_formats, run_options
+from aclkit.cli.nightly import night, policies_of, report_formats, run_options, write_files
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
-from aclkit.cli.output import tell
+from aclkit.cli.output import tell, write_lines
 from aclkit.cli.replay import intake_of
-from aclkit.cli.watch_work import WatchWork, option_files, require_only_watcher
+from aclkit.cli.report import delivery_of
 from aclkit.errors import UsageError
+from aclkit.nightly.nightly_run import NightlyResult
+from aclkit.nightly.policies import Policies
 from aclkit.nightly.watch_health import health, watch_metrics
+from aclkit.nightly.watch_work import WatchWork, require_only_watcher
 from aclkit.nightly.watching import Pace, Watcher
 from aclkit.pipeline.replay.following import Following
+from aclkit.pipeline.replay.intake import Intake
 from aclkit.runtime.loopback import Reply, answering, parse_loopback
 from aclkit.runtime.progress import untold
 from aclkit.warehouse.location import Location
@@ -68,22 +75,27 @@ def watch(context: Context, /, **chosen: object) -> None:
     the sources are read as a whole. Only one watcher can follow a warehouse. SIGTERM ends it after
     the run in progress. After a failed poll the pauses grow, up to 15 minutes.
     """
-    warehouse = context.require_warehouse()
+    place = Location(context.require_warehouse())
     options = _for_watching(chosen)
     pace = Pace(interval=options["interval"], silent_after=options["alert_after"])
     listen = None if options["listen"] is None else parse_loopback(options["listen"])
     work = WatchWork(
-        context=context,
-        chosen=options,
+        place=place,
+        cluster=context.cluster,
+        night=_Night(context, options),
+        say=lambda line: write_lines([line], sys.stdout),
+        is_verbose=context.verbose,
         delivery=delivery_of(context, options, min(_PATIENCE, pace.interval / 2)),
-        following=Following(intake_of(options), option_files(options)),
+        following=Following(
+            intake_of(options), [*filter(None, map(options.get, _FILES)), *options["desired_paths"]]
+        ),
         wants_report=listen is not None,
     )
     watcher = Watcher(
         work=work, pace=pace, chance=secrets.SystemRandom().random, warn=tell, sleep=time.sleep
     )
     quiet = nullcontext() if context.verbose else untold()
-    followed, alone = closing(work.following), _alone(warehouse, work, pace)
+    followed, alone = closing(work.following), _alone(place, work, pace)
     with quiet, followed, alone, _served(listen, watcher, work):
         watcher.watch()
 
@@ -117,14 +129,59 @@ for _option in watch.params:
         _option.hidden = True
 
 
+@dataclass(frozen=True, slots=True)
+class _Night:
+    """The nightly run of the options of ``run``; see ``watch_work.Night``."""
+
+    context: Context
+    chosen: dict[str, Any]
+
+    @property
+    def options(self) -> str:
+        """Their digest, without those that decide nothing."""
+        told = [(k, v) for k, v in sorted(self.chosen.items()) if not k.startswith(_OTHER)]
+        text = repr((aclkit.__version__, self.context.cluster, told))
+        return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+    def intake(self) -> Intake:
+        """Look at the sources."""
+        return intake_of(self.chosen)
+
+    def policies(self) -> Policies:
+        """Read the team's policies."""
+        return policies_of(self.chosen)
+
+    def run(self, intake: Intake, *, keeps_unchanged: bool) -> NightlyResult:
+        """Do one run."""
+        policies = self.policies()
+        return night(self.context, policies, self.chosen, intake, keeps_unchanged=keeps_unchanged)
+
+    def write(self, result: NightlyResult) -> None:
+        """Write the page and the reports."""
+        forms = report_formats(self.chosen["report_formats"])
+        for path in write_files(self.context.require_warehouse(), result, forms, self.chosen):
+            if self.context.verbose:
+                tell(f"wrote {path}")
+
+
+_FILES: Final = (
+    "principals", "hosts", "resources", "baseline", "mutes", "assertions", "server_properties",
+    "automation", "leases", "command_config",
+)  # fmt: skip
+"""Options whose files decide what a run does, besides those of ``--desired``."""
+
+_OTHER: Final = ("alert", "listen", "interval", "lock_timeout", "report")
+"""How options begin that decide nothing."""
+
+
 @contextmanager
-def _alone(warehouse: str, work: WatchWork, pace: Pace) -> Iterator[None]:
+def _alone(place: Location, work: WatchWork, pace: Pace) -> Iterator[None]:
     """Be the only watcher of a warehouse."""
-    if Location(warehouse).is_remote:
+    if place.is_remote:
         require_only_watcher(work, pace.interval, time.sleep)
         yield
         return
-    with only_watcher(warehouse):
+    with only_watcher(place.text):
         yield
 
 

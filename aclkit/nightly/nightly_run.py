@@ -44,7 +44,7 @@ from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.record import ReplayResult
 from aclkit.questions.by_whom.command import ByWhomOptions, find_by_whom
 from aclkit.questions.by_whom.tables import has_read_logs, read_certain
-from aclkit.questions.query.acl_ends import ACL_LEASE, read_known_ends, write_ends
+from aclkit.questions.query.lifetimes import ACL_LEASE, read_known_ends, write_ends
 from aclkit.runtime.progress import step
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.published import deciding_run, reading_run

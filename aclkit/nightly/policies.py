@@ -6,7 +6,7 @@ published tables of the run, without Spark.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
@@ -14,6 +14,7 @@ import duckdb
 
 from aclkit.audit.findings.baseline import BaselineEntry, Judged, Mute, classify, failing
 from aclkit.audit.reports.data import AssertionOutcome, NightlySummary
+from aclkit.audit.reports.gather import read_summary
 from aclkit.audit.reports.words import ran_out_sentences, states_words
 from aclkit.model.findings import NEVER, SEVERITIES, Finding, up_to
 from aclkit.model.phrases import number_of
@@ -22,7 +23,9 @@ from aclkit.questions.assertions.check import check, deciding_acls
 from aclkit.questions.assertions.model import Assertion, Outcome
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published, deciding_run
+from aclkit.warehouse.reader import open_tables
 
 FAILED_EXIT = 1
 
@@ -155,3 +158,25 @@ def _notes(judged: Sequence[Judged], policies: Policies) -> Iterator[str]:
     if policies.has_states:
         yield f"Findings compared with the baseline: {states_words(judged) or 'none'}."
     yield from ran_out_sentences(judged)
+
+
+def newest_summary(
+    place: Location,
+    cluster_id: str,
+    policies: Callable[[], Policies],
+    known: NightlySummary | None = None,
+) -> NightlySummary:
+    """Return what the newest run that decided on a cluster has found.
+
+    Args:
+        place: the warehouse.
+        cluster_id: the cluster.
+        policies: returns the team's policies.
+        known: returned where it is of the newest run still.
+    """
+    with open_tables(place.text) as (published, tables):
+        run = deciding_run(published, cluster_id)
+        if known is not None and known.run_id == run.run_id:
+            return known
+        found = read_summary(tables, run)
+    return conclude(found, 0, policies(), published)

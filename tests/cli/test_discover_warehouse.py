@@ -9,9 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from aclkit.cli.command_index import read_index
-from aclkit.cli.help import Question
-from aclkit.cli.lazy_group import walk
+from aclkit.cli.help import Question, read_index, walk
 from tests.questions.query import small_warehouse as small
 
 CLEAN = {name: None for name in os.environ if name.startswith("ACLKIT_")} | {"CI": None}

@@ -11,9 +11,10 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli, doctor
-from aclkit.cli.doctor import Check, CheckContext, CheckResult, Outcome, run_checks
 from aclkit.errors import DataError, SurroundingsError, UsageError
 from aclkit.model.unread import NOT_OFFERED, RIGHT, SETTINGS, Unread, unread_note
+from aclkit.nightly import checks
+from aclkit.nightly.checks import Check, CheckContext, CheckResult, Outcome, run_checks
 from aclkit.pipeline.sources import live
 from aclkit.pipeline.sources.listing import Listing
 from aclkit.runtime import environment, memory
@@ -72,13 +73,13 @@ def test_java_is_asked_for_its_release(tmp_path, script, seen):
     java = tmp_path / "java"
     java.write_text(f"#!/bin/sh\necho 'openjdk version \"{script}\"' >&2\n", encoding="utf-8")
     java.chmod(0o755)
-    assert doctor.see_java(CheckContext(env={"PATH": str(tmp_path)})) == CheckResult(
+    assert checks.see_java(CheckContext(env={"PATH": str(tmp_path)})) == CheckResult(
         f"{seen}{java}"
     )
 
 
 def test_without_java_doctor_warns_and_says_what_needs_it(tmp_path):
-    seen = doctor.see_java(CheckContext(env={"PATH": str(tmp_path)}))
+    seen = checks.see_java(CheckContext(env={"PATH": str(tmp_path)}))
     assert seen.state == "warning"
     assert "found none in PATH or JAVA_HOME" in seen.found
     assert "nothing else needs it" in str(seen.advice)
@@ -86,8 +87,8 @@ def test_without_java_doctor_warns_and_says_what_needs_it(tmp_path):
 
 @pytest.mark.parametrize(("heap", "state"), [("6g", "ok"), ("7g", "warning"), (None, "ok")])
 def test_memory_must_leave_room_beside_the_heap(monkeypatch, heap, state):
-    monkeypatch.setattr(doctor, "memory_limit", lambda: 8 * GIB)
-    seen = doctor.see_memory(CheckContext(env={"ACLKIT_DRIVER_MEMORY": heap} if heap else {}))
+    monkeypatch.setattr(checks, "memory_limit", lambda: 8 * GIB)
+    seen = checks.see_memory(CheckContext(env={"ACLKIT_DRIVER_MEMORY": heap} if heap else {}))
     assert (seen.state, "ACLKIT_DRIVER_MEMORY=4g" in str(seen.advice)) == (state, state != "ok")
 
 
@@ -114,16 +115,16 @@ def test_memory_is_that_of_the_container_where_that_is_less(tmp_path, group, lim
 
 def test_jars_may_be_missing_but_not_others(tmp_path):
     around = CheckContext(env={"ACLKIT_JARS": str(tmp_path)})
-    assert doctor.see_jars(around).state == "warning"
+    assert checks.see_jars(around).state == "warning"
     (tmp_path / next(iter(delta_jars().digests))).write_text("no jar", encoding="utf-8")
     with pytest.raises(SurroundingsError, match="is not the expected jar"):
-        doctor.see_jars(around)
+        checks.see_jars(around)
 
 
 @pytest.mark.parametrize(("free", "state"), [(3 * GIB, "ok"), (GIB, "warning")])
 def test_little_room_is_a_warning(tmp_path, monkeypatch, free, state):
-    monkeypatch.setattr(doctor, "room_at", lambda _: free)
-    seen = doctor.see_disk(
+    monkeypatch.setattr(checks, "room_at", lambda _: free)
+    seen = checks.see_disk(
         CheckContext(warehouse=str(tmp_path / "w"), env={"TMPDIR": str(tmp_path)})
     )
     assert (seen.state, "for the warehouse" in seen.found) == (state, True)
@@ -132,36 +133,36 @@ def test_little_room_is_a_warning(tmp_path, monkeypatch, free, state):
 def test_no_room_fails(tmp_path, monkeypatch):
     monkeypatch.setattr(environment, "LEAST_ROOM", 1 << 62)
     with pytest.raises(SurroundingsError, match="No space left"):
-        doctor.see_disk(CheckContext(env={"TMPDIR": str(tmp_path)}))
+        checks.see_disk(CheckContext(env={"TMPDIR": str(tmp_path)}))
 
 
 def test_a_lock_that_somebody_holds_is_seen_and_left_to_him(tmp_path):
     around = CheckContext(warehouse=str(tmp_path))
-    assert doctor.see_lock(around) == CheckResult("free")
+    assert checks.see_lock(around) == CheckResult("free")
     with (tmp_path / LOCK_NAME).open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         held.write("4711\n")
         held.flush()
-        assert doctor.see_lock(around).found == "a run is at work, process 4711"
+        assert checks.see_lock(around).found == "a run is at work, process 4711"
     assert lock_holder(str(tmp_path)) is None
 
 
 def test_a_warehouse_tells_its_clusters_and_its_newest_run(tmp_path):
     small.build(tmp_path / "w")
-    seen = doctor.see_warehouse(CheckContext(warehouse=str(tmp_path / "w")))
+    seen = checks.see_warehouse(CheckContext(warehouse=str(tmp_path / "w")))
     assert (seen.state, "newest run: " in seen.found) == ("ok", True)
-    nothing = doctor.see_warehouse(CheckContext(warehouse=str(tmp_path / "new")))
+    nothing = checks.see_warehouse(CheckContext(warehouse=str(tmp_path / "new")))
     assert nothing.found.endswith("new yet: the first run creates it")
-    assert doctor.see_warehouse(CheckContext()).state == "skipped"
+    assert checks.see_warehouse(CheckContext()).state == "skipped"
 
 
 def test_a_source_is_opened(tmp_path):
     (tmp_path / "x.jsonl").write_text("{}\n", encoding="utf-8")
-    seen = doctor.see_source(CheckContext(sources=[f"records:{tmp_path / 'x.jsonl'}"]))
+    seen = checks.see_source(CheckContext(sources=[f"records:{tmp_path / 'x.jsonl'}"]))
     assert seen.found.endswith("x.jsonl: 1 files, 3 bytes")
     with pytest.raises(UsageError):
-        doctor.see_source(CheckContext(sources=["records:/nowhere"]))
-    assert doctor.see_source(CheckContext()).state == "skipped"
+        checks.see_source(CheckContext(sources=["records:/nowhere"]))
+    assert checks.see_source(CheckContext()).state == "skipped"
 
 
 @pytest.mark.parametrize(("notes", "state"), [((), "ok"), (("groups: refused",), "warning")])
@@ -170,11 +171,11 @@ def test_a_live_source_is_asked_what_a_run_would_ask(monkeypatch, notes, state):
         return Listing(rows=(), cluster_id=f"{bootstrap} {seconds:g}", notes=notes)
 
     monkeypatch.setattr(live, "read_live", ask)
-    seen = doctor.see_broker(CheckContext(sources=["live:h:1"], seconds=5))
+    seen = checks.see_broker(CheckContext(sources=["live:h:1"], seconds=5))
     assert (seen.state, seen.found.partition(";")[0]) == (
         state, "h:1 answers: cluster h:1 5, 0 rows",
     )  # fmt: skip
-    assert doctor.see_broker(CheckContext(sources=["records:x"])).state == "skipped"
+    assert checks.see_broker(CheckContext(sources=["records:x"])).state == "skipped"
 
 
 @pytest.mark.parametrize(
@@ -196,7 +197,7 @@ def test_what_a_broker_keeps_back_has_a_row_with_its_cost_and_the_way_out(
     told = Listing(rows=(), cluster_id="c", unread=(unread,), notes=(note,), asked_by="User:me")
     monkeypatch.setattr(live, "read_live", lambda *_: told)
     around = CheckContext(sources=["live:h:1"], seconds=5)
-    rows = [*doctor.run_checks([Check("broker", doctor.see_broker, "x")], around)]
+    rows = [*checks.run_checks([Check("broker", checks.see_broker, "x")], around)]
     assert rows == [
         ("broker", "ok", "h:1 answers: cluster c, 0 rows", None, 0),
         ("rights", "warning", note, advice, 0),

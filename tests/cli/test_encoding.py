@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.cli import cli
-from aclkit.cli.command_index import read_index
-from aclkit.cli.encoding import JSON_READERS, PEOPLE, PROGRAMS, encodable, written_for
+from aclkit.cli.help import read_index
+from aclkit.cli.output import JSON_READERS, PEOPLE, PROGRAMS, encodable, written_for
 from tests.cli.running import Warehouse
 
 NARROW = ("ascii", "latin-1")

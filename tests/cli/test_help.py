@@ -9,8 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from aclkit.cli.help import RARE
-from aclkit.cli.lazy_group import walk
+from aclkit.cli.help import RARE, walk
 
 COMMANDS = dict(walk(cli, click.Context(cli)))
 MOST_LINES = 30

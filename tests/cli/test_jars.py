@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from aclkit.cli import cli, jars
+from aclkit.cli import cli, maintain
 from aclkit.kafka.verify.jars import JARS_OF, NEWEST
 from aclkit.runtime.jars import S3
 from aclkit.runtime.spark_release import delta_jars
@@ -22,7 +22,7 @@ def fetched(monkeypatch, tmp_path):
         asked.append((wanted, folder))
         return (tmp_path / "a.jar",)
 
-    monkeypatch.setattr(jars, "fetch_jars", fetch)
+    monkeypatch.setattr(maintain, "fetch_jars", fetch)
     return asked
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from aclkit.cli.command_index import read_index
+from aclkit.cli.help import read_index
 from aclkit.model.acl import Request
 from tests.cli.running import run
 from tests.questions.query import small_warehouse as small

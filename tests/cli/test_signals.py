@@ -140,7 +140,7 @@ def test_while_spark_starts(tmp_path, warehouse, number):
 
 SLOW = f"""
 import sys, time
-from aclkit.cli import watch_work
+from aclkit.nightly import watch_work
 
 def slow(work, news, run=watch_work.WatchWork.run):
     print("at work", file=sys.stderr, flush=True)

@@ -12,8 +12,8 @@ import pytest
 
 import aclkit.cli.watch
 from aclkit.cli import cli
-from aclkit.cli.watch import _FIXED
-from aclkit.cli.watch_work import _FILES, WatchWork
+from aclkit.cli.watch import _FILES, _FIXED
+from aclkit.nightly.watch_work import WatchWork
 from aclkit.warehouse.lock import only_watcher
 from aclkit.warehouse.published import as_of, open_warehouse
 from aclkit.warehouse.watch_state import CHECKED, read_state

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
-from aclkit.cli.doctor import CheckContext, see_jars
 from aclkit.errors import SurroundingsError
+from aclkit.nightly.checks import CheckContext, see_jars
 from aclkit.runtime.jars import DELTA_OF, DELTA_VERSION
 from aclkit.runtime.spark_release import delta_jars, own_delta, release_of, s3_jars, spark_release
 

@@ -11,7 +11,7 @@ from deltalake.exceptions import DeltaError
 
 from aclkit.cli import cli
 from aclkit.model.findings import Finding
-from aclkit.questions.query.first_seen import first_seen
+from aclkit.questions.query.lifetimes import first_seen
 from aclkit.warehouse import run as publishing
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.location import Location

@@ -19,7 +19,7 @@ from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.model.until import parse_until, until_words
-from aclkit.questions.query.acl_ends import AclEnd
+from aclkit.questions.query.lifetimes import AclEnd
 from aclkit.runtime.notation import parse_tables, refuse_unknown
 
 NOTICE: Final = timedelta(days=14)

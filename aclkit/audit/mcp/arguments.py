@@ -1,11 +1,12 @@
-"""What a client of a tool passes, as JSON → its arguments; unknown and invalid ones are refused."""
+"""A question as it is declared → the JSON schema of its tool, and what a client passes, as read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import NullableSchema
@@ -13,285 +14,103 @@ from pydantic_core.core_schema import NullableSchema
 from aclkit.errors import UsageError
 from aclkit.model.phrases import listed, most_like
 from aclkit.model.visible import exact
+from aclkit.questions.arguments import LONGEST_TIME, Argument, Asked, Declared, declared
 
-LONGEST_TEXT: Final = 4_096
 LONGEST_STATEMENT: Final = 16_384
 LONGEST_POLICIES: Final = 32_768
-MOST_ROWS: Final = 1_000
 
-_Parsed = TypeVar("_Parsed", bound="Arguments")
-
-Decision = Literal["ALLOWED", "DENIED", "both"]
-Severity = Literal["high", "medium", "low", "info"]
-
-_Resource = Annotated[
-    str,
-    Field(
-        max_length=LONGEST_TEXT,
-        description="topic:NAME, group:NAME, transactional-id:NAME, delegation-token:NAME, "
-        "user:NAME, or cluster.",
-        examples=["topic:payments"],
-    ),
-]
-_Principal = Annotated[
-    str,
-    Field(
-        max_length=LONGEST_TEXT,
-        description="A principal with its type. User:<any-other> stands for every principal that "
-        "no ACL names.",
-        examples=["User:alice"],
-    ),
-]
-_Operation = Annotated[
-    str,
-    Field(
-        max_length=LONGEST_TEXT,
-        description="A Kafka operation.",
-        examples=["READ", "ALTER_CONFIGS"],
-    ),
-]
-_AnyOperation = Annotated[
-    str,
-    Field(
-        max_length=LONGEST_TEXT,
-        description="A Kafka operation, or ANY for all of them.",
-        examples=["READ", "ANY"],
-    ),
-]
-_Host = Annotated[
-    str | None,
-    Field(max_length=LONGEST_TEXT, description="Client IP address.", examples=["10.0.0.7"]),
-]
-_Decision = Annotated[Decision, Field(description="Which decisions to list.")]
-_Moment = Annotated[
-    str | None,
-    Field(
-        max_length=64,
-        description="A log offset or an ISO 8601 time. Default: the newest run.",
-        examples=["900", "2026-11-20T18:00:00Z"],
-    ),
-]
+_Parsed = TypeVar("_Parsed", bound=Asked)
+_Moment = Annotated[str | None, Argument(
+    "A log offset or an ISO 8601 time. Default: the newest run.",
+    ("900", "2026-11-20T18:00:00Z"), LONGEST_TIME,
+)]  # fmt: skip
+_POLICIES: Final = """\
+[[never]]
+name = "no carol on payments"
+principals = ["User:carol"]
+operations = ["READ", "WRITE"]
+resources = ["topic:payments.*"]"""
 
 
-class Arguments(BaseModel):
-    """What all tools take."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    cluster: Annotated[
-        str | None,
-        Field(
-            max_length=LONGEST_TEXT,
-            description="Cluster id. Needed only if the warehouse has several clusters.",
-        ),
-    ] = None
-    limit: Annotated[
-        int,
-        Field(
-            ge=1,
-            le=MOST_ROWS,
-            description="Most rows of each list in the answer. cut has the full numbers.",
-        ),
-    ] = 25
-
-
-class WhoCan(Arguments):
-    """Who can perform an operation on a resource."""
-
-    operation: _AnyOperation
-    resource: Annotated[
-        str,
-        Field(
-            max_length=LONGEST_TEXT,
-            description="topic:NAME, group:NAME, transactional-id:NAME, delegation-token:NAME, "
-            "user:NAME, or cluster. With prefix: a type alone, such as topic.",
-            examples=["topic:payments", "cluster"],
-        ),
-    ]
-    prefix: Annotated[
-        str | None,
-        Field(
-            max_length=LONGEST_TEXT,
-            description="Ask about all names that start with this text, future names too.",
-            examples=["payments."],
-        ),
-    ] = None
-    host: _Host = None
-    decision: _Decision = "ALLOWED"
-
-
-class WhatCan(Arguments):
-    """What a principal can do."""
-
-    principal: _Principal
-    resource: Annotated[
-        str | None,
-        Field(
-            max_length=LONGEST_TEXT,
-            description="Only this resource, or this type, such as topic.",
-            examples=["topic", "topic:payments"],
-        ),
-    ] = None
-    host: _Host = None
-    decision: _Decision = "ALLOWED"
-
-
-class Why(Arguments):
-    """Why one access is allowed or denied."""
-
-    principal: _Principal
-    operation: _Operation
-    resource: _Resource
-    host: _Host = None
-    at: _Moment = None
-
-
-class History(Arguments):
-    """How one access changed over time."""
-
-    principal: _Principal
-    operation: _Operation
-    resource: _Resource
-    host: _Host = None
-
-
-class Changes(Arguments):
-    """What runs changed."""
-
-    since: Annotated[
-        str | None,
-        Field(
-            max_length=64,
-            description="All runs after this run number or ISO 8601 time. Default: the last run.",
-            examples=["41", "2026-11-20T00:00:00Z"],
-        ),
-    ] = None
-
-
-class FindingsOf(Arguments):
-    """Which findings are listed."""
-
-    severity: Annotated[
-        Severity | None, Field(description="Only findings of this severity or higher.")
-    ] = None
-    kind: Annotated[
-        str | None,
-        Field(
-            max_length=LONGEST_TEXT,
-            description="Only findings of this kind.",
-            examples=["public-access"],
-        ),
-    ] = None
-
-
-class Denials(Arguments):
-    """Which refused accesses are listed."""
-
-    only_new: Annotated[
-        bool, Field(description="Only what the last reading of the log saw first.")
-    ] = False
-    include_listings: Annotated[
-        bool,
-        Field(description="Also what was only left out of an answer, and what is allowed by now."),
-    ] = False
-    min_lines: Annotated[int, Field(ge=1, description="Fewest lines of the log.")] = 1
-
-
-class AddAcl(Arguments):
-    """An ACL to come."""
-
-    permission: Annotated[Literal["allow", "deny"], Field(description="Permission.")] = "allow"
-    principal: _Principal
-    operation: Annotated[
-        str,
-        Field(
-            max_length=LONGEST_TEXT,
-            description="A Kafka operation, or ALL.",
-            examples=["READ", "ALL"],
-        ),
-    ]
-    resource: Annotated[
-        str,
-        Field(
-            max_length=LONGEST_TEXT,
-            description="TYPE:NAME as in who_can, or cluster. topic:* is all topics.",
-            examples=["topic:payments"],
-        ),
-    ]
-    pattern: Annotated[
-        Literal["literal", "prefixed"],
-        Field(description="Whether NAME is the whole name or its beginning."),
-    ] = "literal"
-    host: Annotated[
-        str,
-        Field(max_length=LONGEST_TEXT, description="Client host; * is all.", examples=["10.0.0.7"]),
-    ] = "*"
-
-
-class Prove(Arguments):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prove(Asked):
     """A statement to prove for every name."""
 
-    claim: Annotated[
-        Literal["never", "same", "no_more", "no_less"],
-        Field(
-            description="never: the policies hold. same: two states allow the same. no_more: after "
-            "allows nothing that before denies. no_less: after allows all that before allows."
-        ),
-    ]
-    policies: Annotated[
-        str | None,
-        Field(
-            max_length=LONGEST_POLICIES,
-            description="For never: the text of a TOML file with policies, as aclkit assert reads.",
-            examples=[
-                '[[never]]\nname = "no carol on payments"\nprincipals = ["User:carol"]\n'
-                'operations = ["READ", "WRITE"]\nresources = ["topic:payments.*"]'
-            ],
-        ),
-    ] = None
+    claim: Annotated[Literal["never", "same", "no_more", "no_less"], Argument(
+        "never: the policies hold. same: two states allow the same. no_more: after allows nothing "
+        "that before denies. no_less: after allows all that before allows."
+    )]  # fmt: skip
+    policies: Annotated[str | None, Argument(
+        "For never: the text of a TOML file with policies, as aclkit assert reads.", (_POLICIES,),
+        LONGEST_POLICIES,
+    )] = None  # fmt: skip
     before: _Moment = None
     after: _Moment = None
     compare_settings: Annotated[
-        bool, Field(description="Read each state with the broker settings of its own time.")
+        bool, Argument("Read each state with the broker settings of its own time.")
     ] = False
 
 
-class TablesOf(Arguments):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TablesOf(Asked):
     """Which tables are described."""
 
-    table: Annotated[
-        str | None,
-        Field(
-            max_length=128,
-            description="Describe the columns of this table or view. Default: list all.",
-            examples=["explain"],
-        ),
-    ] = None
+    table: Annotated[str | None, Argument(
+        "Describe the columns of this table or view. Default: list all.", ("explain",), 128
+    )] = None  # fmt: skip
 
 
-class Sql(Arguments):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sql(Asked):
     """A statement."""
 
-    statement: Annotated[
-        str,
-        Field(
-            max_length=LONGEST_STATEMENT,
-            description="One SELECT in DuckDB's SQL. Use the tool tables for names.",
-            examples=["SELECT principal, count(*) AS acls FROM acl_current GROUP BY ALL"],
-        ),
-    ]
+    statement: Annotated[str, Argument(
+        "One SELECT in DuckDB's SQL. Use the tool tables for names.",
+        ("SELECT principal, count(*) AS acls FROM acl_current GROUP BY ALL",), LONGEST_STATEMENT,
+    )]  # fmt: skip
 
 
-def parse_arguments(kind: type[_Parsed], given: Mapping[str, Any]) -> _Parsed:
+def parse_arguments(question: type[_Parsed], given: Mapping[str, Any]) -> _Parsed:
     """Read the arguments of a tool; a name may be written as results show it.
 
     Raises:
         UsageError: one is missing, unknown or invalid.
     """
+    plain = {name: _exact(name, value) for name, value in given.items()}
     try:
-        return kind.model_validate({name: _exact(name, value) for name, value in given.items()})
+        read = _model(question).model_validate(plain)
     except ValidationError as error:
-        raise UsageError("\n".join(_problems(kind, error.errors(include_url=False)))) from None
+        raise UsageError("\n".join(_problems(question, error.errors(include_url=False)))) from None
+    return question(**dict(read))
+
+
+_MODELS: Final[dict[type, type[BaseModel]]] = {}
+"""What checks the arguments of each question, made when the first one comes."""
+
+
+def _model(question: type[Asked]) -> type[BaseModel]:
+    if question not in _MODELS:
+        config = ConfigDict(extra="forbid", strict=True, frozen=True)
+        taken: dict[str, Any] = {name: _taken(each) for name, each in declared(question).items()}
+        _MODELS[question] = create_model(question.__name__, __config__=config, **taken)
+    return _MODELS[question]
+
+
+def _taken(each: Declared) -> tuple[object, object]:
+    """Return the type of an argument, and its default or what marks that it has none."""
+    argument = each.argument
+    kind: Any = Literal[each.choices] if each.choices else each.type
+    is_text = kind is str
+    about = Field(
+        description=argument.about,
+        examples=list(argument.examples) or None,
+        max_length=argument.longest if is_text else None,
+        ge=argument.least,
+        le=argument.most,
+    )
+    if each.is_required:
+        return Annotated[kind, about], ...
+    return Annotated[kind if each.default is not None else kind | None, about], each.default
 
 
 def _exact(name: str, value: object) -> object:
@@ -308,22 +127,18 @@ def _exact(name: str, value: object) -> object:
     return text
 
 
-def _problems(kind: type[Arguments], errors: list[ErrorDetails]) -> Iterator[str]:
-    known = list(kind.model_fields)
+def _problems(question: type[Asked], errors: list[ErrorDetails]) -> Iterator[str]:
+    known = {name: each.argument.about for name, each in declared(question).items()}
     for error in errors:
         name = str(error["loc"][0])[:40]
         if error["type"] == "extra_forbidden":
             near = most_like(name, known)
             meant = f" Did you mean {near}?" if near else ""
-            yield f"Unknown argument {name!r}.{meant} Arguments: {listed(known)}."
+            yield f"Unknown argument {name!r}.{meant} Arguments: {listed([*known])}."
         elif error["type"] == "missing":
-            yield f"The argument {name} is missing: {_about(kind, name)}"
+            yield f"The argument {name} is missing: {known[name]}"
         else:
-            yield f"Invalid argument {name}: {error['msg']}. {_about(kind, name)}"
-
-
-def _about(kind: type[Arguments], name: str) -> str:
-    return str(kind.model_fields[name].description)
+            yield f"Invalid argument {name}: {error['msg']}. {known[name]}"
 
 
 class _Plain(GenerateJsonSchema):
@@ -334,9 +149,9 @@ class _Plain(GenerateJsonSchema):
         return self.generate_inner(schema["schema"])
 
 
-def schema_of(kind: type[Arguments]) -> dict[str, Any]:
+def schema_of(question: type[Asked]) -> dict[str, Any]:
     """Return the JSON schema of a tool's arguments."""
-    whole = kind.model_json_schema(schema_generator=_Plain)
+    whole = _model(question).model_json_schema(schema_generator=_Plain)
     properties = {
         name: {
             key: value

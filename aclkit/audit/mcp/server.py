@@ -9,9 +9,11 @@ from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 
+import anyio
 import duckdb
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
@@ -22,15 +24,22 @@ from mcp_types import (
 )
 
 import aclkit
-from aclkit.audit.mcp.answers import notes_on_settings
-from aclkit.audit.mcp.arguments import Arguments, Sql, parse_arguments
+from aclkit.audit.mcp.answers import (
+    INSTRUCTIONS,
+    SQL,
+    Asking,
+    described,
+    notes_on_settings,
+    questions,
+)
+from aclkit.audit.mcp.arguments import Sql, parse_arguments
 from aclkit.audit.mcp.asked_sql import Ask, ask_sql
 from aclkit.audit.mcp.reply import Standing, failure_of, result_of
-from aclkit.audit.mcp.tools import INSTRUCTIONS, SQL, Asking, described, questions
 from aclkit.audit.reports.gather import Judge
 from aclkit.audit.serve.snapshot import LatestSnapshot, Reading, Snapshot
 from aclkit.audit.serve.workers import Limits, Workers
 from aclkit.errors import AclkitError, UsageError
+from aclkit.questions.arguments import Asked
 from aclkit.warehouse.damage import damage_of
 
 _logger = logging.getLogger(__name__)
@@ -143,7 +152,7 @@ class _Calls:
         return result_of(reply.answer, reply.notes, standing, asking.asked.limit)
 
     def _reading(
-        self, asked: Arguments, snapshot: Snapshot, cursor: duckdb.DuckDBPyConnection
+        self, asked: Asked, snapshot: Snapshot, cursor: duckdb.DuckDBPyConnection
     ) -> Reading:
         known, only = snapshot.published.clusters, self._tools.cluster
         if asked.cluster is None and only is None and len(known) > 1:
@@ -182,3 +191,13 @@ class _Calls:
         for place in self._places:
             text = text.replace(place, "WAREHOUSE")
         return text
+
+
+def run_on_stdio(server: Server[Any]) -> None:
+    """Answer the process that started this one, until it closes its end."""
+    anyio.run(_on_stdio, server)
+
+
+async def _on_stdio(server: Server[Any]) -> None:
+    async with stdio_server() as (received, sent):
+        await server.run(received, sent, server.create_initialization_options())

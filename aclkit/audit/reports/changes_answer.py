@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -22,9 +22,11 @@ from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.run_order import in_order
 from aclkit.questions.query.table_words import few_hosts
 from aclkit.rules.names.compare import GAINED
+from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
 from aclkit.warehouse.job_run import MATERIALIZING, PublishedRun
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.reader import Tables
+from aclkit.warehouse.sql import fetch
 
 COLUMNS: Final = (
     "run", "decided_at", "who", "resource", "gained", "lost", "cause", "offset", "at",
@@ -286,3 +288,49 @@ def _changes(tables: Tables, run: PublishedRun, notes: list[str]) -> Iterator[Ru
                 "All are in the table access_change."
             )
         yield from (RunChange(run, name, None) for name in names.names)
+
+
+def read_cells(tables: Tables, run: PublishedRun) -> list[ChangedCell]:
+    """Read each access that the run which decided last gained or lost."""
+    rows = fetch(tables, _CELLS, [run.cluster_id])
+    ids = sorted({acl_id for row in rows for acl_id in row[6:8] if acl_id is not None})
+    history = fetch(tables, _ACLS, [run.cluster_id, ids])
+    lives = grouped((row[0], (acl_of(row), *behind_acl(row))) for row in history)
+    return [
+        ChangedCell._make(
+            (
+                *row[:4],
+                Resource(*row[4:6]),
+                _last_acl(lives.get(row[6], ()), row[9] or ()),
+                _last_acl(lives.get(row[7], ())),
+                *row[8:],
+            )
+        )
+        for row in rows
+    ]
+
+
+_Life = tuple[Acl, int, int | None]
+"""An ACL, where it took effect, and where it went."""
+
+
+def _last_acl(lives: Sequence[_Life], moved_at: Collection[int] = ()) -> Acl | None:
+    """Return the ACL that an id stood for last, None where no history has it.
+
+    Before the change that is none that came at one of the offsets of the change: an id can stand
+    for another ACL since.
+    """
+    found = [acl for acl, came_at, _ in lives if came_at not in moved_at]
+    return found[-1] if found else None
+
+
+_CELLS = (
+    "SELECT change, principal, host, operation, resource_type, resource_name, acl_id_before, "
+    "acl_id_after, cause, cause_offsets FROM access_change_cell WHERE cluster_id = ? ORDER BY ALL"
+)
+_ACLS = acl_sql(
+    "FROM acl_history WHERE cluster_id = ? AND acl_id IN (SELECT unnest(CAST(? AS VARCHAR[]))) "
+    "ORDER BY acl_id, effective_offset",
+    "effective_offset",
+    "removed_offset",
+)

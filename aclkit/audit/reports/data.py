@@ -12,7 +12,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, sort_findings
 
 if TYPE_CHECKING:
-    from aclkit.questions.query.changed_by import ChangedBy
+    from aclkit.questions.query.lifetimes import ChangedBy
 
 COMPLETE: Final = "complete"
 """The status of a run that misses nothing, as in ``job_run``."""

@@ -16,9 +16,14 @@ from aclkit.model.resource import Resource
 from aclkit.model.until import until_words
 from aclkit.questions.query.access import Access, what_can, who_can
 from aclkit.questions.query.access_answer import what_can_answer, who_can_answer
-from aclkit.questions.query.acl_ends import AclEnd, read_ends
 from aclkit.questions.query.decisions import Where
-from aclkit.questions.query.lifetimes import Lifetime, lifetimes_naming, lifetimes_reaching
+from aclkit.questions.query.lifetimes import (
+    AclEnd,
+    Lifetime,
+    lifetimes_naming,
+    lifetimes_reaching,
+    read_ends,
+)
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.codecs import finding_of, finding_sql
 from aclkit.warehouse.published import run_settings

@@ -18,7 +18,7 @@ from aclkit.model.findings import SEVERITIES, Finding
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import capitalized
 from aclkit.questions.query.decisions import Where
-from aclkit.questions.query.first_seen import first_seen
+from aclkit.questions.query.lifetimes import first_seen
 from aclkit.warehouse.codecs import finding_of, finding_sql
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.sql import fetch

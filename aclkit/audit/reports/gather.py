@@ -23,8 +23,7 @@ from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, REFUSED_ACCESS, UNUSED_GRANT
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
-from aclkit.questions.query.changed_by import ChangeKey, read_changed_by
-from aclkit.questions.query.first_seen import first_seen
+from aclkit.questions.query.lifetimes import ChangeKey, first_seen, read_changed_by
 from aclkit.questions.query.names import read_hosts, read_resources
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl, finding_of, finding_sql

@@ -14,7 +14,7 @@ from aclkit.model.findings import SEVERITIES
 from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
-from aclkit.questions.query.changed_by import ChangeKey, read_changed_by
+from aclkit.questions.query.lifetimes import ChangeKey, read_changed_by
 from aclkit.rules.patterns.match import names_exactly, principal_matches, reaches
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
 from aclkit.warehouse.job_run import MATERIALIZING, PublishedRun

@@ -8,7 +8,7 @@ from datetime import datetime
 from aclkit.audit.review.items import Item
 from aclkit.model.until import until_words
 from aclkit.questions.preview.read import Base
-from aclkit.questions.query.acl_ends import AclEnd, read_ends
+from aclkit.questions.query.lifetimes import AclEnd, read_ends
 from aclkit.questions.usage.read_use import USE_TABLES, LogOptions, read_use
 from aclkit.questions.usage.use import Unknown, Used, UseOfAcls
 from aclkit.warehouse.reader import open_tables

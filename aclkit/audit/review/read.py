@@ -20,7 +20,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.model.semantics import Semantics
 from aclkit.questions.preview.read import Base, read_moment
-from aclkit.questions.query.acl_ends import AclEnd
+from aclkit.questions.query.lifetimes import AclEnd
 from aclkit.questions.query.pattern_grants import matching_names
 from aclkit.questions.usage.use import UseOfAcls
 from aclkit.rules.names.question import Budget

@@ -15,29 +15,28 @@ from aclkit.audit.reports.gather import Judge, read_summary
 from aclkit.audit.reports.gather_principals import acls_behind, gather_principals, principals_of
 from aclkit.audit.reports.heat import heat_tables
 from aclkit.audit.reports.words import cause_words, verdict
-from aclkit.audit.serve.accesses import graph, what_can, who_can
+from aclkit.audit.serve.accesses import graph, history, what_can, who_can, why
 from aclkit.audit.serve.clusters import side_by_side
 from aclkit.audit.serve.drawings import heat_json, read_heat
 from aclkit.audit.serve.finder import Names, find, read_names
-from aclkit.audit.serve.form import ACTIONS, FIELDS, PATTERNS, PERMISSIONS, outcome_of
+from aclkit.audit.serve.form import CHOICES, FIELDS, outcome_of
 from aclkit.audit.serve.page import ROWS, Given, Page, href, paged
-from aclkit.audit.serve.reasons import history, why
 from aclkit.audit.serve.snapshot import Reading
 from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation
 from aclkit.model.findings import SEVERITIES, Finding, sort_findings
-from aclkit.model.resource import TYPE_OF_WORD
+from aclkit.questions.arguments import Denials
 from aclkit.questions.denials.answer import (
     cause_heading,
     denial_words,
+    is_selected,
     proposed_fixes,
     rather_words,
     reason_words,
     summary,
 )
-from aclkit.questions.denials.causes import PROBLEMS
 from aclkit.questions.denials.read import ACCESS_DAY, read_denials
-from aclkit.questions.query.first_seen import first_seen
+from aclkit.questions.query.lifetimes import first_seen
 from aclkit.warehouse.published import DAY, unread_parts
 
 MOST_CAUSES: Final = 5
@@ -177,16 +176,17 @@ class Answers:
             lambda found: 20 * len(found),
         )
         words = given.get("words", "").lower().split()[:30]
+        asked = Denials(include_listings=bool(given.get("all")))
         kept = [
             each
             for each in found
-            if (each.cause in PROBLEMS or given.get("all"))
+            if is_selected(each, asked)
             and all(word in denial_words(each.refused).lower() for word in words)
         ]
         return Page("denials", {
             "has_log": ACCESS_DAY in reading.published.run.table_versions,
             "summary": summary(kept),
-            "words": given.get("words", ""), "all": bool(given.get("all")),
+            "words": given.get("words", ""), "all": asked.include_listings,
             "cause": cause_heading, "reason": reason_words,
             "rather": rather_words, "fixes": proposed_fixes,
             "known": read_names(reading).whole,
@@ -207,8 +207,7 @@ def _form(given: Given) -> dict[str, Any]:
     operations = [name for name in AclOperation.__members__ if name not in ("UNKNOWN", "ANY")]
     return {
         "form": {name: given.get(name, usual.get(name, "")) for name in FIELDS},
-        "actions": ACTIONS, "permissions": PERMISSIONS, "patterns": PATTERNS,
-        "types": tuple(TYPE_OF_WORD), "operations": operations,
+        "choices": CHOICES, "operations": operations,
     }  # fmt: skip
 
 

@@ -1,11 +1,11 @@
-"""The form of an ACL → kafka-acls' options, its effect on the published decisions, its command."""
+"""The fields of a form → what a question asks; of an ACL its effect, and the command for it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from aclkit.answer.document import Answer
 from aclkit.audit.serve.snapshot import Reading
@@ -16,17 +16,61 @@ from aclkit.kafka.acls.options import AclOptions
 from aclkit.model.acl import Acl
 from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE
 from aclkit.pipeline.replay.changes import add_to, remove_from
+from aclkit.questions.arguments import AddAcl, Asked, declared
 from aclkit.questions.preview.answer import preview_answer
 from aclkit.questions.preview.preview import preview
 from aclkit.questions.preview.read import Base, base_of
 from aclkit.questions.preview.state import Change
 
+_Question = TypeVar("_Question", bound=Asked)
+
 FIELDS: Final = (
     "action", "permission", "principal", "operation", "type", "name", "pattern", "host",
 )  # fmt: skip
-ACTIONS: Final = ("add", "remove")
-PERMISSIONS: Final = ("allow", "deny")
-PATTERNS: Final = ("literal", "prefixed")
+"""Of the form of an ACL: those of ``AddAcl``, its resource in two, and what is done with it."""
+
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "action": ("add", "remove"),
+    "type": tuple(TYPE_OF_WORD),
+    **{name: each.choices for name, each in declared(AddAcl).items() if each.choices},
+}
+"""The values of the fields that have no others."""
+
+Control = tuple[str, str, Iterable[str], str, str]
+"""A field that offers values: its name and label, the values, the chosen one, and the word for
+none of them."""
+
+
+def read_form(question: type[_Question], given: Mapping[str, str]) -> _Question:
+    """Read what a page is asked; a field that is empty was not filled in.
+
+    Raises:
+        UsageError: a field has no value that the form offers.
+    """
+    asked: dict[str, Any] = {}
+    for name, each in declared(question).items():
+        if each.is_required:
+            asked[name] = given.get(name, "")
+        elif each.type is str and (value := given.get(name)):
+            if each.choices and value not in each.choices:
+                known = f"{name.capitalize()}s: {', '.join(each.choices)}."
+                raise UsageError(f"Unknown {name} {value!r}. {known}")
+            asked[name] = value
+    return question(**asked)
+
+
+def controls(asked: Asked, offered: Mapping[str, tuple[Iterable[str], str]]) -> Iterator[Control]:
+    """Yield the fields of a question that offer values.
+
+    Args:
+        asked: what is chosen.
+        offered: values by field, where the run has them, and the word for none of them.
+    """
+    for name, each in declared(type(asked)).items():
+        values, none = offered.get(name, (each.choices, ""))
+        if values:
+            yield name, name.capitalize(), values, getattr(asked, name) or "", none
+
 
 _OPTIONS: Final = {"cluster": "cluster_resource", "user": "user_principal"}
 """The options of resources that are not called as their type is."""
@@ -67,12 +111,8 @@ def options_of(form: Mapping[str, str]) -> AclOptions:
     Raises:
         UsageError: a field has no value that the form offers.
     """
-    for name, known in (
-        ("action", ACTIONS),
-        ("permission", PERMISSIONS),
-        ("type", tuple(TYPE_OF_WORD)),
-        ("pattern", PATTERNS),
-    ):
+    for name in ("action", "permission", "type", "pattern"):
+        known = CHOICES[name]
         if form.get(name) not in known:
             raise UsageError(f"Unknown {name} {form.get(name)!r}. Valid: {', '.join(known)}.")
     side, word, host = form["permission"], form["type"], form.get("host", "").strip()

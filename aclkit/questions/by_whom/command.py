@@ -17,7 +17,7 @@ from aclkit.questions.by_whom.match import (
     has_other_clock,
 )
 from aclkit.questions.by_whom.tables import KnownBy, key_of, read_all_changes, write_known
-from aclkit.questions.query.changed_by import (
+from aclkit.questions.query.lifetimes import (
     MISSING,
     NONE,
     ONE,

@@ -10,7 +10,7 @@ from typing import Any, Final
 from aclkit.model.acl import Acl
 from aclkit.model.facts import ADD_ACL, REMOVE_ACL
 from aclkit.questions.by_whom.match import ADDED, REMOVED, AclChange
-from aclkit.questions.query.changed_by import ACL_CHANGE_BY, ONE, ChangedBy, ChangeKey
+from aclkit.questions.query.lifetimes import ACL_CHANGE_BY, ONE, ChangedBy, ChangeKey
 from aclkit.questions.usage.clock import to_datetime, to_micros
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
 from aclkit.warehouse.reader import read_written

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -12,6 +11,7 @@ from aclkit.model.acl_words import acl_words, quoted
 from aclkit.model.cluster_rights import makes_of_client
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
+from aclkit.questions.arguments import Denials
 from aclkit.questions.denials.causes import (
     ALLOWED_NOW,
     CAUSES,
@@ -49,42 +49,28 @@ _HEADINGS: Final = {
 _MOST_HOSTS: Final = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """Which refused accesses are shown.
-
-    Attributes:
-        only_new: only what the last ``usage`` run saw first.
-        is_all: also listings, and what is allowed by now.
-        least: the fewest lines of the log.
-    """
-
-    only_new: bool = False
-    is_all: bool = False
-    least: int = 1
-
-    def holds(self, denial: Denial) -> bool:
-        """Whether one is shown."""
-        refused = denial.refused
-        return (
-            (self.is_all or denial.cause in PROBLEMS)
-            and refused.lines >= self.least
-            and (refused.is_new or not self.only_new)
-        )
+def is_selected(denial: Denial, asked: Denials) -> bool:
+    """Whether a refused access is one of those that are asked for."""
+    refused = denial.refused
+    return (
+        (asked.include_listings or denial.cause in PROBLEMS)
+        and refused.lines >= asked.min_lines
+        and (refused.is_new or not asked.only_new)
+    )
 
 
-def selected_denials(denials: Sequence[Denial], selection: Selection, way: str = "--all") -> Answer:
+def selected_denials(denials: Sequence[Denial], asked: Denials, way: str = "--all") -> Answer:
     """Return the answer with some of all refused accesses; a note counts the kinds left out.
 
     Args:
         denials: all of them.
-        selection: which are shown.
+        asked: which are shown.
         way: what shows those left out.
     """
     hidden = sum(each.cause not in PROBLEMS for each in denials)
     note = f"{way} shows {hidden:,} more: listings, or allowed by now."
-    shown = list(filter(selection.holds, denials))
-    return denials_answer(shown, [note] if hidden and not selection.is_all else [])
+    shown = [each for each in denials if is_selected(each, asked)]
+    return denials_answer(shown, [note] if hidden and not asked.include_listings else [])
 
 
 def denials_answer(denials: Sequence[Denial], notes: Sequence[str]) -> Answer:

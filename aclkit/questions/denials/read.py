@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aclkit.errors import UsageError
 from aclkit.model.cluster_rights import makes_of_client
@@ -26,7 +26,10 @@ from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, run_settings
 from aclkit.warehouse.reader import Tables, read_written
 from aclkit.warehouse.sql import fetch
-from aclkit.warehouse.store import Store
+
+if TYPE_CHECKING:
+    from aclkit.warehouse.store import Store
+
 
 ACCESS_DAY: Final = "access_day"
 """The table that aclkit usage writes."""

@@ -13,12 +13,14 @@ from aclkit.model.facts import SNAPSHOT
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.questions.query.as_of import Settings, Timeline, read_timeline, times_of
-from aclkit.questions.query.changed_by import ChangedBy, ChangeKey, read_changed_by
 from aclkit.questions.query.lifetimes import (
+    ChangedBy,
+    ChangeKey,
     Lifetime,
     broker_rescan,
     lifetimes_below_star,
     lifetimes_reaching,
+    read_changed_by,
 )
 from aclkit.questions.query.names import Unknown, unknown_names
 from aclkit.questions.query.why import read_question

@@ -1,21 +1,26 @@
-"""A resource → the lifetimes of the ACLs that apply to it, for any principal."""
+"""ACLs → their lives: since when each applies, who added or removed it, and when it ends."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
-from typing import Any, Final
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from aclkit.model.acl import Acl
+from aclkit.model.findings import EVERY_NAME, Finding
+from aclkit.model.phrases import few
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
 from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.patterns.match import reaches
 from aclkit.warehouse.acls_in_force import NAMES
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
-from aclkit.warehouse.reader import Tables
+from aclkit.warehouse.reader import Tables, read_written
 from aclkit.warehouse.sql import fetch
+
+if TYPE_CHECKING:
+    from aclkit.warehouse.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,3 +147,184 @@ _ALIVE: Final = (
     "AND (? IS NULL OR (effective_offset < ? AND (removed_offset IS NULL OR removed_offset >= ?))) "
 )
 _ORDER: Final = "ORDER BY effective_offset, acl_id"
+
+
+ACL_LEASE: Final = "acl_lease"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AclEnd:
+    """When an ACL ends.
+
+    Attributes:
+        until: the first moment at which it is not needed any more, in UTC.
+        place: where that stands.
+        owner: who answers for it, if that is known.
+        reason: why it has an end, if that is known.
+    """
+
+    until: datetime
+    place: str
+    owner: str | None = None
+    reason: str | None = None
+
+
+def read_ends(tables: Tables, cluster_id: str) -> dict[str, AclEnd]:
+    """Return the id of each ACL that has an end → its end."""
+    return {
+        acl_id: AclEnd(until=until.replace(tzinfo=UTC), place=place, owner=owner, reason=reason)
+        for acl_id, until, place, owner, reason in fetch(tables, _ENDS, [cluster_id])
+    }
+
+
+def read_known_ends(store: Store, cluster_id: str) -> dict[str, AclEnd]:
+    """Read the same while a run writes."""
+    with read_written(store, cluster_id, ACL_LEASE) as known:
+        return read_ends(known.connection, cluster_id)
+
+
+def write_ends(store: Store, cluster_id: str, ends: Mapping[str, AclEnd]) -> None:
+    """Put the ends of a cluster's ACLs in the place of those that are known, if they differ."""
+    if read_known_ends(store, cluster_id) == ends:
+        return
+    rows = [
+        (cluster_id, acl_id, end.until, end.place, end.owner, end.reason)
+        for acl_id, end in sorted(ends.items())
+    ]
+    store.replace_rows(ACL_LEASE, rows, cluster_id)
+
+
+_ENDS: Final = (
+    "SELECT acl_id, until_time, place, owner, reason FROM acl_lease "
+    "WHERE cluster_id = ? ORDER BY acl_id"
+)
+
+
+ACL_CHANGE_BY: Final = "acl_change_by"
+
+ONE: Final = "one"
+SEVERAL: Final = "several"
+UNSURE: Final = "unsure"
+NONE: Final = "none"
+MISSING: Final = "missing"
+"""How sure it is: one principal, or one of several; perhaps those, because lines of that time may
+be missing; no request although the log is whole; or no log of that time."""
+
+CERTAINTIES: Final = (ONE, SEVERAL, UNSURE, NONE, MISSING)
+
+
+class ChangeKey(NamedTuple):
+    """What names a change: the ACL, ``added`` or ``removed``, and where it took effect."""
+
+    acl_id: str
+    acl_change: str
+    log_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedBy:
+    """Who may have made a change.
+
+    Attributes:
+        certainty: one of ``CERTAINTIES``.
+        candidates: principals, each with the host it came from.
+    """
+
+    certainty: str
+    candidates: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def names(self) -> str:
+        """The candidates in one text; empty where there are none."""
+        if len({principal for principal, _ in self.candidates}) != 1:
+            return _or(dict.fromkeys(principal for principal, _ in self.candidates))
+        return f"{self.candidates[0][0]} from {_or(host for _, host in self.candidates)}"
+
+    @property
+    def words(self) -> str:
+        """Who made the change and how sure that is, as the end of a sentence about the change."""
+        if self.certainty == ONE:
+            return f"by {self.names} (only candidate)"
+        if self.certainty == SEVERAL:
+            return f"by {self.names}"
+        if self.certainty == UNSURE:
+            return f"perhaps by {self.names} (the log of that time may have gaps)"
+        why = "no request in the log" if self.certainty == NONE else "no log of that time"
+        return f"by whom is not known: {why}"
+
+
+def certainty_of(candidates: Iterable[tuple[str, str]], *, is_covered: bool) -> str:
+    """Return how sure it is who made a change.
+
+    Args:
+        candidates: principals with hosts.
+        is_covered: no line of that time is missing.
+    """
+    principals = {principal for principal, _ in candidates}
+    if not is_covered:
+        return UNSURE if principals else MISSING
+    return {0: NONE, 1: ONE}.get(len(principals), SEVERAL)
+
+
+def read_changed_by(
+    tables: Tables, cluster_id: str, offsets: Iterable[int]
+) -> Mapping[ChangeKey, ChangedBy]:
+    """Read who may have made the changes at log offsets, as far as controllers' logs were read."""
+    rows = fetch(tables, _BY, [cluster_id, sorted(set(offsets))])
+    return {
+        ChangeKey(*key): ChangedBy(certainty, tuple(zip(who, hosts, strict=True)))
+        for *key, certainty, who, hosts in rows
+    }
+
+
+def _or(names: Iterable[str]) -> str:
+    found = list(names)
+    return few(found) if len(found) > _MOST_NAMED else " or ".join(found)
+
+
+_MOST_NAMED: Final = 3
+_BY: Final = (
+    "SELECT acl_id, acl_change, log_offset, certainty, coalesce(principals, []), "
+    "coalesce(hosts, []) FROM acl_change_by WHERE cluster_id = ? "
+    "AND log_offset IN (SELECT unnest(CAST(? AS BIGINT[])))"
+)
+
+
+def first_seen(
+    tables: Tables, cluster_id: str, findings: Iterable[Finding]
+) -> dict[str, datetime | None]:
+    """Return since when each finding is there, by fingerprint.
+
+    What ACLs alone make true is there since the youngest of them: the log time of its record.
+    What takes the inventory or the use of ACLs as well, or whose ACLs have no time, is there since
+    the start of the first run that showed it. None where no run has published it yet. Of several
+    findings with one fingerprint the earliest counts.
+    """
+    found = list(findings)
+    ids = sorted({acl_id for finding in found for acl_id in finding.acl_ids})
+    names = sorted({finding.fingerprint for finding in found})
+    added = dict(fetch(tables, _ADDED, [cluster_id, ids]))
+    shown = dict(fetch(tables, _SHOWN, [cluster_id, names]))
+    seen: dict[str, datetime | None] = {}
+    for finding in found:
+        times = [added.get(acl_id) for acl_id in finding.acl_ids]
+        if finding.holds_for == EVERY_NAME and times and None not in times:
+            time = max(time for time in times if time is not None)
+        else:
+            time = shown.get(finding.fingerprint)
+        other = seen.get(finding.fingerprint)
+        utc = None if time is None else time.replace(tzinfo=UTC)
+        seen[finding.fingerprint] = min(filter(None, (utc, other)), default=None)
+    return seen
+
+
+_ADDED = (
+    "SELECT acl_id, CAST(max(added_at) AS TIMESTAMP) FROM acl_history WHERE cluster_id = ? "
+    "AND acl_id IN (SELECT unnest(CAST(? AS VARCHAR[]))) GROUP BY acl_id"
+)
+_SHOWN = (
+    "SELECT f.fingerprint, CAST(min(coalesce(f.first_seen, r.started_at)) AS TIMESTAMP) "
+    "FROM finding f JOIN job_run r ON r.run_id = f.run_id AND r.cluster_id = f.cluster_id "
+    "WHERE f.cluster_id = ? AND f.fingerprint IN (SELECT unnest(CAST(? AS VARCHAR[]))) "
+    "GROUP BY f.fingerprint"
+)

@@ -10,7 +10,7 @@ from aclkit.audit.findings.by_hand import find_by_hand, parse_automation
 from aclkit.errors import UsageError
 from aclkit.questions.by_whom.match import ADDED, REMOVED
 from aclkit.questions.by_whom.tables import CertainChange
-from aclkit.questions.query.changed_by import ONE, ChangedBy
+from aclkit.questions.query.lifetimes import ONE, ChangedBy
 from tests.factories import acl
 
 AUTOMATION = {"User:strimzi": "Strimzi User Operator"}

@@ -22,7 +22,7 @@ from aclkit.audit.findings.leases import (
 from aclkit.errors import UsageError
 from aclkit.kafka.desired.model import DesiredAcl, Place
 from aclkit.model.acl import BINDING
-from aclkit.questions.query.acl_ends import AclEnd
+from aclkit.questions.query.lifetimes import AclEnd
 from tests.factories import acl
 
 NOW = datetime(2026, 11, 27, tzinfo=UTC)

@@ -15,7 +15,7 @@ from aclkit.audit.review.known_of_acls import end_words
 from aclkit.audit.review.templates import add_months, due_days, gaps, is_still_valid
 from aclkit.errors import UsageError
 from aclkit.model.semantics import BrokerSettings
-from aclkit.questions.query.acl_ends import AclEnd
+from aclkit.questions.query.lifetimes import AclEnd
 from tests.audit.review.reviews import ACLS, ADMIN, decided, items_of, one, review_of
 from tests.factories import acl
 

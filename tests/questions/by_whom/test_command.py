@@ -7,7 +7,7 @@ import pytest
 from aclkit.questions.by_whom.command import merged
 from aclkit.questions.by_whom.match import ADDED, AclChange, Match
 from aclkit.questions.by_whom.tables import KnownBy, key_of
-from aclkit.questions.query.changed_by import (
+from aclkit.questions.query.lifetimes import (
     MISSING,
     NONE,
     ONE,

@@ -1,18 +1,15 @@
-"""The options of watch → what it does in a turn: looks, runs, alerts, notes."""
+"""Sources, and the nightly run of them → what a watcher does in a turn: look, run, alert, note."""
 
 from __future__ import annotations
 
-import hashlib
-import sys
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-import aclkit
 from aclkit.audit.alerts.delivery import Delivery, moved_since
 from aclkit.audit.alerts.since import Moved
 from aclkit.audit.alerts.webhook import StillSendingError
@@ -20,14 +17,11 @@ from aclkit.audit.reports.as_prometheus import render_prometheus
 from aclkit.audit.reports.data import NightlySummary, RunReport
 from aclkit.audit.reports.gather import gather
 from aclkit.audit.reports.words import iso, verdict
-from aclkit.cli.context import Context
-from aclkit.cli.nightly import night, policies_of, report_formats, write_files
-from aclkit.cli.output import tell, write_lines
-from aclkit.cli.replay import intake_of
 from aclkit.errors import AclkitError, UnnotedError
 from aclkit.model.acl_words import acl_words
 from aclkit.model.visible import visible
-from aclkit.nightly.newest import newest_summary
+from aclkit.nightly.nightly_run import NightlyResult
+from aclkit.nightly.policies import Policies, newest_summary
 from aclkit.nightly.watching import NotAloneError
 from aclkit.pipeline.replay.following import Following, News
 from aclkit.pipeline.replay.intake import Intake
@@ -45,25 +39,49 @@ from aclkit.warehouse.watch_state import (
 )
 
 
+class Night(Protocol):
+    """The nightly run that a watcher does, under options that stay."""
+
+    @property
+    def options(self) -> str:
+        """A digest of the options that decide what a run does."""
+
+    def intake(self) -> Intake:
+        """Look at the sources; no broker is asked yet."""
+
+    def policies(self) -> Policies:
+        """Read the team's policies of today."""
+
+    def run(self, intake: Intake, *, keeps_unchanged: bool) -> NightlyResult:
+        """Do one run; see ``NightlyOptions``."""
+
+    def write(self, result: NightlyResult) -> None:
+        """Write the page and the reports of a run."""
+
+
 @dataclass(kw_only=True)
 class WatchWork:
     """What a watcher does; see ``nightly.watching.Work``.
 
     Attributes:
-        context: names the warehouse and the cluster.
-        chosen: the options of ``run`` and ``alert``.
+        place: where the warehouse lies.
+        cluster: the cluster, where one is named.
+        night: what a run is.
         delivery: sends alerts; None where nothing is sent.
         following: the sources.
         say: takes a line about what changed, or was checked.
+        is_verbose: each check is a line.
         wants_report: metrics of the newest run are asked for.
         report: what that run looks like; None before the first turn, or where it is not wanted.
     """
 
-    context: Context
-    chosen: dict[str, Any]
+    place: Location
+    cluster: str | None
+    night: Night
     delivery: Delivery | None
     following: Following
-    say: Callable[[str], None] = field(default=lambda line: write_lines([line], sys.stdout))
+    say: Callable[[str], None]
+    is_verbose: bool = False
     wants_report: bool = False
     report: RunReport | None = None
     watcher: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -74,11 +92,6 @@ class WatchWork:
     _day: str = ""
     _is_begun: bool = False
     _now: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-    @cached_property
-    def place(self) -> Location:
-        """Where the warehouse lies."""
-        return Location(self.context.require_warehouse())
 
     @cached_property
     def _checks(self) -> dict[str, Mapping[str, Any]]:
@@ -108,8 +121,7 @@ class WatchWork:
         intake = self._intake(news)
         today, known = f"{self._now:%Y-%m-%d}", self._summary
         days = {self._day, f"{self._read.began:%Y-%m-%d}" if self._read else ""}
-        policies, is_first = policies_of(self.chosen), today not in days
-        result = night(self.context, policies, self.chosen, intake, keeps_unchanged=is_first)
+        result = self.night.run(intake, keeps_unchanged=today not in days)
         self.following.end(is_listed_again=result.is_listed_again)
         self._is_begun = True
         self._day, self._summary = today, result.summary
@@ -118,17 +130,14 @@ class WatchWork:
         self._read, self._version = result.read, None
         if result.is_kept:
             self._tell_changes(news, known)
-            forms = report_formats(self.chosen["report_formats"])
-            for path in write_files(self.place.text, result, forms, self.chosen):
-                if self.context.verbose:
-                    tell(f"wrote {path}")
+            self.night.write(result)
         return result.is_kept
 
     def _intake(self, news: News) -> Intake:
         """Return what a run reads: the end of a log, or all of the sources."""
         if news.tail is None:
-            return self.following.begin(lambda: intake_of(self.chosen))
-        return replace(intake_of(self.chosen), listings=(), tail=news.tail)
+            return self.following.begin(self.night.intake)
+        return replace(self.night.intake(), listings=(), tail=news.tail)
 
     def _begin_alerts(self) -> None:
         """Note from where on changes are news, before the first run that may publish some."""
@@ -159,7 +168,7 @@ class WatchWork:
             "offset": self.following.offset,
             "day": self._day,
             "watcher": self.watcher,
-            "options": self._options(),
+            "options": self.night.options,
             "source": self.following.state(),
         }
         if self.delivery is not None and (noted := self.delivery.note(self.cluster_id)):
@@ -168,7 +177,7 @@ class WatchWork:
         known = dict(self._checks)
         self._checks[self.cluster_id] = said
         self._write_checks(known)
-        if self.context.verbose:
+        if self.is_verbose:
             self.say(f"{_time(now)} checked, offset {self.following.offset or 'unknown'}\n")
 
     def _write_checks(self, known: State) -> None:
@@ -204,7 +213,7 @@ class WatchWork:
 
     def _begin(self) -> News | None:
         """Go on from an earlier watcher; where that is not possible, a run has to read all."""
-        options = self._options()
+        options = self.night.options
         mine = [(k, v) for k, v in self._checks.items() if v.get("options") == options]
         for cluster_id, said in mine:
             self.cluster_id = cluster_id
@@ -229,7 +238,7 @@ class WatchWork:
             self._read = reading_run(published, self.cluster_id)
 
     def _only_cluster(self, published: Published) -> str | None:
-        wanted = self.context.cluster
+        wanted = self.cluster
         if wanted is not None:
             return wanted if wanted in published.clusters else None
         return published.clusters[0] if len(published.clusters) == 1 else None
@@ -241,18 +250,12 @@ class WatchWork:
     def _read_newest(self) -> NightlySummary:
         """Return what the newest run that decided has found, judged as a run would judge it."""
         self._summary = newest_summary(
-            self.place, self.cluster_id or "", lambda: policies_of(self.chosen), self._summary
+            self.place, self.cluster_id or "", self.night.policies, self._summary
         )
         return self._summary
 
     def _name(self) -> str | None:
-        return self.cluster_id or self.context.cluster
-
-    def _options(self) -> str:
-        """Return a digest of the options that decide what a run does."""
-        told = [(k, v) for k, v in sorted(self.chosen.items()) if not k.startswith(_OTHER)]
-        text = repr((aclkit.__version__, self.context.cluster, told))
-        return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
+        return self.cluster_id or self.cluster
 
     def _tell_changes(self, news: News, known: NightlySummary | None) -> None:
         """Print a line for each ACL that came or went, each new finding, and the run."""
@@ -326,21 +329,9 @@ def _newest_check(state: Mapping[str, Mapping[str, Any]]) -> tuple[datetime, str
     return max(found, default=None)
 
 
-def option_files(chosen: Mapping[str, Any]) -> Sequence[str]:
-    """Return the files of options whose content decides what a run does."""
-    found = [chosen[name] for name in _FILES if chosen[name]]
-    return [*found, *chosen["desired_paths"]]
-
-
 def _time(time: datetime) -> str:
     return f"{time:%Y-%m-%d %H:%M:%S} UTC"
 
 
-_FILES: Final = (
-    "principals", "hosts", "resources", "baseline", "mutes", "assertions", "server_properties",
-    "automation", "leases", "command_config",
-)  # fmt: skip
-_OTHER: Final = ("alert", "listen", "interval", "lock_timeout", "report")
-"""How options begin that decide nothing."""
 _MOST_LINES: Final = 20
 _MARGIN: Final = 5.0
