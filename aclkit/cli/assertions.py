@@ -11,6 +11,7 @@ from aclkit.questions.assertions.answer import assertions_answer
 from aclkit.questions.assertions.check import check, deciding_acls
 from aclkit.questions.assertions.model import Assertion
 from aclkit.questions.assertions.parse import parse_assertions
+from aclkit.questions.query.as_of import STATE
 from aclkit.rules.names.question import Budget
 from aclkit.runtime.safe_read import read_text
 
@@ -37,7 +38,7 @@ def assert_(context: Context, file: str, budget: Budget) -> None:
     limit.
     """
     assertions = read_assertions(file)
-    with context.open() as opened:
+    with context.open(STATE) as opened:
         outcomes = check(opened.tables, opened.run, assertions, budget)
         acls = deciding_acls(opened.tables, opened.run, outcomes)
     tell_state(opened.published, opened.run)

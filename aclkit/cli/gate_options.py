@@ -150,10 +150,10 @@ def _check(
         return ()
     # Here: a proof of two files needs no engine.
     from aclkit.questions.assertions.check import check_state
-    from aclkit.questions.assertions.published import World
+    from aclkit.questions.assertions.violations import World
 
     asked = planned.preview.asked
-    world = World.planned(
+    world = World(
         state.rules(start.semantics),
         asked.hosts,
         {name: start.principals.get(name, {}) for name in asked.principals},

@@ -21,6 +21,7 @@ from aclkit.model.phrases import number_of
 from aclkit.questions.assertions.answer import example_words
 from aclkit.questions.assertions.check import check, deciding_acls
 from aclkit.questions.assertions.model import Assertion, Outcome
+from aclkit.questions.query.as_of import STATE
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.location import Location
@@ -79,7 +80,7 @@ def conclude(
     judged = policies.judge(summary.findings)
     tested: list[AssertionOutcome] | None = None
     if published is not None and policies.assertions:
-        with connect(published) as connection:
+        with connect(published, STATE) as connection:
             run = deciding_run(published, summary.cluster_id)
             tested = _test(connection, run, policies.assertions)
     reasons = list(_reasons(judged, tested or (), policies, summary.known_before))

@@ -7,9 +7,9 @@ names, so these are taken in place of the attributes: what may come has none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 import duckdb
 
@@ -18,8 +18,6 @@ from aclkit.model.cidr import is_any_other
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.redpanda import has_unknown_members
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import BROKER
-from aclkit.questions.assertions.evaluate import Hit, Tallies, judge
 from aclkit.questions.assertions.match import (
     hosts_said,
     means_host,
@@ -41,15 +39,17 @@ from aclkit.questions.assertions.model import (
     Who,
 )
 from aclkit.questions.assertions.proof import prove
-from aclkit.questions.assertions.published import DutyQuestion, World, count_hits, find_ruling
-from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
-from aclkit.rules.decide.confirm import Decider
-from aclkit.rules.decide.index import AclIndex
+from aclkit.questions.assertions.violations import Hit, Names, World, find_violations
+from aclkit.questions.query.decide_unlisted import Verdict
+from aclkit.questions.query.names import read_hosts
+from aclkit.rules.decide.confirm import DisagreementError
 from aclkit.rules.names.question import Budget
-from aclkit.rules.names.rows import operations_of
+from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import LITERAL
 from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import run_settings
+from aclkit.warehouse.sql import fetch
 
 _T = TypeVar("_T")
 
@@ -70,12 +70,37 @@ def check(
         assertions: what must hold.
         budget: what all proofs together may take.
     """
-    world = World.of(connection, run)
-    return check_state(world, assertions, budget or Budget())
+    return check_state(read_world(connection, run), assertions, budget or Budget())
+
+
+def read_world(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> World:
+    """Read the ACLs by which a run decided, and the inventory with its attributes."""
+    settings, semantics = run_settings(run)
+    people = fetch(connection, _PRINCIPALS, [run.cluster_id])
+    things = fetch(connection, _RESOURCES, [run.cluster_id])
+    return World(
+        rules=Rules(
+            acls=tuple(acls_in_force(connection, run).values()),
+            settings=settings,
+            semantics=semantics,
+        ),
+        hosts=read_hosts(connection, run.cluster_id),
+        principals={name: attributes or {} for name, attributes in people},
+        resources={Resource(*named): attributes or {} for *named, attributes in things},
+    )
+
+
+_PRINCIPALS: Final = (
+    "SELECT principal, attributes FROM principal WHERE cluster_id = ? ORDER BY principal"
+)
+_RESOURCES: Final = (
+    "SELECT resource_type, resource_name, attributes FROM resource WHERE cluster_id = ? "
+    "ORDER BY resource_type, resource_name"
+)
 
 
 def check_state(world: World, assertions: Sequence[Assertion], budget: Budget) -> list[Outcome]:
-    """Hold assertions against a state, such as one that is planned, see ``World.planned``."""
+    """Hold assertions against a state, such as one that is planned."""
     return [_of_members(world, _check_one(world, one, budget), budget) for one in assertions]
 
 
@@ -87,13 +112,12 @@ def _of_members(world: World, found: Outcome, budget: Budget) -> Outcome:
     is_duty = found.assertion.kind == "always"
     every = [
         replace(acl, acl_id=f"members {acl.acl_id}", principal=WILDCARD_PRINCIPAL)
-        for acl in world.acls.values()
-        if acl.is_allow != is_duty and has_unknown_members(acl.principal, world.semantics)
+        for acl in world.rules.acls
+        if acl.is_allow != is_duty and has_unknown_members(acl.principal, world.rules.semantics)
     ]
     if found.state != "passed" or not every:
         return found
-    rules = replace(world.rules, acls=(*world.acls.values(), *every))
-    there = World.planned(rules, world.hosts, world.principals, world.resources)
+    there = replace(world, rules=replace(world.rules, acls=(*world.rules.acls, *every)))
     if _check_one(there, found.assertion, budget).state == "passed":
         return found
     return replace(found, proof=UNKNOWN, detail=_MEMBERS)
@@ -110,208 +134,103 @@ def deciding_acls(
     return acls_in_force(connection, run, ids)
 
 
-class _Named(NamedTuple, Generic[_T]):
-    """What a duty names in one dimension: what the inventory lists, and what it does not."""
-
-    listed: list[_T]
-    unlisted: list[_T]
-
-    @property
-    def all(self) -> list[_T]:
-        return [*self.listed, *self.unlisted]
-
-
-class _DutyNames(NamedTuple):
-    """What a duty is about."""
-
-    principals: _Named[str]
-    resources: _Named[Resource]
-    hosts: _Named[str]
-
-
-class _Block(NamedTuple):
-    """What is decided now: every principal on every resource from every host."""
-
-    principals: Sequence[str]
-    resources: Sequence[Resource]
-    hosts: Sequence[str]
-
-
-_Unlisted = Mapping[Hit, tuple[str, Verdict]]
-"""What speaks against an assertion beyond the inventory: each with a host, and its decision."""
-
-
 def _check_one(world: World, assertion: Assertion, budget: Budget) -> Outcome:
-    tallies: list[Tallies] = []
-    sides: list[tuple[DutyQuestion, _Unlisted]] = []
-    checked = 0
-    for what in assertion.duties:
-        names = _names(world, assertion, what)
-        checked += _size(names, what)
-        question = _question(world, assertion, what, names)
-        hits = dict(_unlisted_hits(world, assertion, what, names))
-        tallies.append(count_hits(world.connection, question, assertion.kind, list(hits)))
-        sides.append((question, hits))
-    judged = judge(assertion, tallies)
-    examples = tuple(_example(world, hit, *sides[duty]) for duty, hit in judged.hits)
+    duties = [_names(world, assertion, what) for what in assertion.duties]
+    found = find_violations(world, assertion, duties)
+    sizes = map(_size, duties, assertion.duties)
     counted = Outcome(
         assertion=assertion,
-        checked=checked,
-        violations=judged.violations,
-        examples=examples,
-        detail=judged.detail,
+        checked=sum(sizes),
+        violations=found.count,
+        examples=tuple(
+            _example(world, assertion, hit, duties[duty].hosts) for duty, hit in found.hits
+        ),
+        detail=found.detail,
     )
     return counted if assertion.inventory_only else prove_unlisted(world, counted, budget)
 
 
-def _names(world: World, assertion: Assertion, what: What) -> _DutyNames:
-    """Pick the names that a duty is about."""
+def _names(world: World, assertion: Assertion, what: What) -> Names:
+    """Pick the names that a duty is about: known ones, and those that it spells out."""
 
-    def is_old(name: object) -> bool:
+    def is_meant(name: object) -> bool:
         return not (assertion.inventory_only and str(name).endswith(ANY_OTHER))
 
     def means_who(name: str) -> bool:
-        is_super_user, known = world.settings.makes_super(name), world.principals.get(name, {})
+        is_super_user = world.rules.settings.makes_super(name)
+        known = world.principals.get(name, {})
         return means_principal(assertion.who, name, is_super_user=is_super_user, attributes=known)
 
-    def means_it(resource: Resource) -> bool:
-        return means_resource(what, resource, world.resources.get(resource, {}))
+    def named(known: Collection[_T], said: Iterable[_T], means: Callable[[_T], bool]) -> list[_T]:
+        names = *filter(is_meant, known), *(name for name in said if name not in known)
+        return [name for name in names if means(name)]
 
-    def named(known: Iterable[_T], said: Iterable[_T], means: Callable[[_T], bool]) -> _Named[_T]:
-        listed = dict.fromkeys(known)
-        return decided(
-            [name for name in listed if is_old(name) and means(name)],
-            [name for name in said if name not in listed and means(name)],
-        )
-
-    def decided(known: list[_T], said: list[_T]) -> _Named[_T]:
-        return _Named(known, said) if world.is_decided else _Named([], [*known, *said])
-
-    return _DutyNames(
+    return Names(
         principals=named(world.principals, principals_said(assertion.who), means_who),
-        resources=named(world.resources, resources_said(what), means_it),
-        hosts=decided(
-            [host for host in world.hosts if means_host(what, host)],
-            [host for host in hosts_said(what) if host not in world.hosts],
+        resources=named(
+            world.resources,
+            resources_said(what),
+            lambda resource: means_resource(what, resource, world.resources.get(resource, {})),
         ),
+        hosts=[
+            *(host for host in world.hosts if means_host(what, host)),
+            *(host for host in hosts_said(what) if host not in world.hosts),
+        ],
     )
 
 
-def _size(names: _DutyNames, what: What) -> int:
-    if not names.hosts.all:
+def _size(names: Names, what: What) -> int:
+    if not names.hosts:
         return 0
-    operations = sum(len(operations_on(what, r.resource_type)) for r in names.resources.all)
-    return len(names.principals.all) * operations
+    operations = sum(len(operations_on(what, r.resource_type)) for r in names.resources)
+    return len(names.principals) * operations
 
 
-def _question(world: World, assertion: Assertion, what: What, names: _DutyNames) -> DutyQuestion:
-    kinds = sorted({resource.resource_type for resource in names.resources.listed})
-    return DutyQuestion(
-        cluster_id=world.cluster_id,
-        principals=names.principals.listed,
-        resources=names.resources.listed,
-        operations=[(kind, name) for kind in kinds for name in operations_on(what, kind)],
-        hosts=names.hosts.listed,
-        decision=assertion.bad_decision,
+def _example(world: World, assertion: Assertion, hit: Hit, hosts: Sequence[str]) -> Example:
+    """Decide a hit by the rule; an address goes before any other host.
+
+    Raises:
+        DisagreementError: the rule decides otherwise from every host.
+    """
+    meant = (host for host in hosts if hit.is_beyond or host in world.hosts)
+    resource = Resource(hit.resource_type, hit.resource_name)
+    for host in sorted(meant, key=lambda host: (is_any_other(host), host)):
+        request = Request.of(hit.principal, host, hit.operation, resource)
+        example = _shown(world, request)
+        if example.decision == assertion.bad_decision:
+            return example
+    raise DisagreementError(
+        f"Counted as a violation: {hit.principal} {hit.operation} {resource}, but the rule decides "
+        "otherwise from every host. Please report this."
     )
 
 
-def _unlisted_hits(
-    world: World, assertion: Assertion, what: What, names: _DutyNames
-) -> Iterator[tuple[Hit, tuple[str, Verdict]]]:
-    """Decide now what is spelled out but not listed: yield a host with the bad decision."""
-    who, on, where = names
-    blocks = [
-        _Block(who.unlisted, on.all, where.all),
-        _Block(who.listed, on.unlisted, where.all),
-        _Block(who.listed, on.listed, where.unlisted),
-    ]
-    for block in blocks:
-        if all(block):
-            yield from _decide(world, what, assertion.bad_decision, block)
-
-
-def _decide(
-    world: World, what: What, decision: str, block: _Block
-) -> Iterator[tuple[Hit, tuple[str, Verdict]]]:
-    for decided in decide_outside(
-        _relevant(world, what, block.resources),
-        *block,
-        _unreached(world, block),
-        world.settings,
-        world.semantics,
-        what.operations,
-    ):
-        bad = [item for item in decided.by_host.items() if item[1].decision == decision]
-        if not bad:
-            continue
-        host, verdict = min(bad, key=lambda item: (is_any_other(item[0]), item[0]))
-        for principal in decided.principals:
-            hit = Hit(
-                is_beyond=True,
-                is_symbol=ANY_OTHER in (decided.resource[1], principal.partition(":")[2]),
-                principal=principal,
-                **decided.resource._asdict(),
-                operation=decided.operation,
-                place="",
-            )
-            yield hit, (host, verdict)
-
-
-def _relevant(world: World, what: What, resources: Sequence[Resource]) -> list[Acl]:
-    """Leave out ACLs that can make no difference for the operations asked about.
-
-    None is left out where it may by its mere presence: where everyone may use what no ACL
-    reaches, or where the end of a broker's search names the deciding ACL.
-    """
-    kinds = {resource.resource_type for resource in resources}
-    acls = [acl for acl in world.acls.values() if acl.resource_type in kinds]
-    if world.settings.allow_everyone or world.semantics.deciding_acl == BROKER:
-        return acls
-    return [
-        acl
-        for acl in acls
-        if not operations_of(acl).isdisjoint(operations_on(what, acl.resource_type))
-    ]
-
-
-def _unreached(world: World, block: _Block) -> frozenset[Resource]:
-    """Return resources that no ACL reaches, as far as ``decide_outside`` asks for them."""
-    if len(block.principals) != 1 or not world.settings.allow_everyone:
-        return frozenset()
-    index = AclIndex.of(world.acls.values(), world.semantics)
-    return frozenset(r for r in block.resources if not index.reaching(*r))
-
-
-def _example(world: World, hit: Hit, question: DutyQuestion, unlisted: _Unlisted) -> Example:
-    host, verdict = unlisted[hit] if hit.is_beyond else find_ruling(world.connection, question, hit)
+def _shown(world: World, request: Request) -> Example:
+    ruling = world.decider.index.decide(request, world.rules.settings)
     return Example(
-        principal=hit.principal,
-        host=host,
-        operation=hit.operation,
-        resource_type=hit.resource_type,
-        resource_name=hit.resource_name,
-        **verdict._asdict(),
-        in_inventory=_is_known(world, hit, host),
+        **asdict(request),
+        **Verdict.of(ruling)._asdict(),
+        in_inventory=request.principal in world.principals
+        and request.host in world.hosts
+        and request.resource in world.resources,
     )
 
 
 def prove_unlisted(world: World, counted: Outcome, budget: Budget) -> Outcome:
     """Prove an assertion for every name; what the inventory shows already is not shown twice."""
     assertion = _without_attributes(world, counted.assertion)
-    proof = prove(assertion, world.rules, budget)
+    proof = prove(assertion, world.rules, budget, world.decider)
     found = replace(counted, proof=proof.verdict)
     if proof.verdict == UNKNOWN:
         return replace(found, detail=_and(counted.detail, "unknown", proof.detail))
     if proof.verdict != FAILS or proof.request is None:
         return found
     requests = proof.members if assertion.kind == "separate" else (proof.request,)
-    decider = Decider.of(world.rules)
-    if counted.violations and all(_is_told(world, assertion, decider, r) for r in requests):
+    if counted.violations and all(_is_told(world, assertion, r) for r in requests):
         return found
     return replace(
         found,
-        examples=(*counted.examples, *_examples(world, decider, requests)),
+        examples=(*counted.examples, *(_shown(world, each) for each in requests)),
         detail=_and(counted.detail, "", proof.detail),
     )
 
@@ -321,21 +240,7 @@ def _and(counted: str | None, state: str, detail: str | None) -> str:
     return f"{counted}, and {said}" if counted else said
 
 
-def _examples(world: World, decider: Decider, requests: Sequence[Request]) -> list[Example]:
-    rulings = [decider.index.decide(request, world.settings) for request in requests]
-    return [
-        Example(
-            **asdict(request),
-            **Verdict.of(ruling)._asdict(),
-            in_inventory=request.principal in world.principals
-            and request.host in world.hosts
-            and request.resource in world.resources,
-        )
-        for request, ruling in zip(requests, rulings, strict=True)
-    ]
-
-
-def _is_told(world: World, assertion: Assertion, decider: Decider, request: Request) -> bool:
+def _is_told(world: World, assertion: Assertion, request: Request) -> bool:
     """Whether what was counted shows the same: itself, or any other in its place."""
     said = (resource for what in assertion.duties for resource in resources_said(what))
     principals = {*world.principals, *principals_said(assertion.who)}
@@ -345,7 +250,7 @@ def _is_told(world: World, assertion: Assertion, decider: Decider, request: Requ
     resource = request.resource if request.resource in resources else any_other
     if principal not in principals or resource not in resources:
         return False
-    is_super = world.settings.makes_super(principal)
+    is_super = world.rules.settings.makes_super(principal)
     asked = (
         Request.of(principal, host, request.operation, resource)
         for what in assertion.duties
@@ -353,7 +258,7 @@ def _is_told(world: World, assertion: Assertion, decider: Decider, request: Requ
         if means_host(what, host) and means_resource(what, resource)
     )
     return means_principal(assertion.who, principal, is_super_user=is_super) and any(
-        decider.index.decide(each, world.settings).decision == assertion.bad_decision
+        world.decider.index.decide(each, world.rules.settings).decision == assertion.bad_decision
         for each in asked
     )
 
@@ -384,11 +289,3 @@ def _what(world: World, what: What) -> What:
         if means_resource(what, resource, known)
     )
     return replace(what, names=tuple(names), but=(), attributes={})
-
-
-def _is_known(world: World, hit: Hit, host: str) -> bool:
-    """Whether all names of a decision are in the inventory."""
-    if world.is_decided:
-        return not hit.is_beyond
-    resource = Resource(hit.resource_type, hit.resource_name)
-    return hit.principal in world.principals and resource in world.resources and host in world.hosts

@@ -295,10 +295,18 @@ class Proof(NamedTuple):
     hard: tuple[Symbols, ...] = ()
 
 
-def prove(assertion: Assertion, rules: Rules, budget: Budget) -> Proof:
+def prove(
+    assertion: Assertion, rules: Rules, budget: Budget, decider: Decider | None = None
+) -> Proof:
     """Decide an assertion for every principal, host and name that a broker can be asked about.
 
     These have no attributes. An assertion about the inventory only is unknown.
+
+    Args:
+        assertion: the policy.
+        rules: the state.
+        budget: what may be spent.
+        decider: that of the state, where there is one already.
     """
     if assertion.inventory_only:
         return Proof(UNKNOWN, detail="it is about known names only, not about every name")
@@ -306,7 +314,7 @@ def prove(assertion: Assertion, rules: Rules, budget: Budget) -> Proof:
         [Asked(what, region, rules, budget) for region in regions_of(what)]
         for what in assertion.duties
     ]
-    search = Search(assertion.kind != "always", Decider.of(rules), budget)
+    search = Search(assertion.kind != "always", decider or Decider.of(rules), budget)
     every = [asked for duty in duties for asked in duty]
     supers = rules.settings.super_users
     principals, texts = principals_meant(assertion.who, every, supers, budget)

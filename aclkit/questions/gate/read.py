@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from aclkit.model.resource import Resource
-from aclkit.questions.assertions.published import World
+from aclkit.questions.assertions.check import read_world
 from aclkit.questions.gate.start import Start
 from aclkit.questions.preview.read import Base, base_of
 from aclkit.questions.query.as_of import STATE
@@ -37,7 +37,7 @@ def read_start(
     with open_tables(warehouse, {**STATE, **needed}) as (published, connection):
         run = deciding_run(published, resolve_cluster(published, cluster))
         base = base_of(connection, published, run)
-        world = World.of(connection, run)
+        world = read_world(connection, run)
         more = read_more(connection, run, base)
     start = Start(
         state=base.state,

@@ -115,6 +115,11 @@ class AclIndex:
         masks = {(h.bits, h.mask) for _, h in _keys(by_pattern, affected) if isinstance(h, Range)}
         return replace(self._with(by_id, by_pattern), masks=self.masks | masks)
 
+    def patterns(self, resource_type: str, resource_name: str) -> list[_Pattern]:
+        """Return the patterns that match a resource: keys of ``by_pattern``."""
+        of_type = self.types.get(resource_type, _NO_PATTERNS)
+        return [of_type.patterns[place] for place in of_type.trie.matches(resource_name)]
+
     def reaching(self, resource_type: str, resource_name: str) -> list[Acl]:
         """Return the ACLs of any principal that reach a resource."""
         places = self._matching(resource_type, resource_name)
@@ -154,9 +159,7 @@ class AclIndex:
         key = resource_type, resource_name
         found = self.found.get(key)
         if found is None:
-            of_type = self.types.get(resource_type, _NO_PATTERNS)
-            places = of_type.trie.matches(resource_name)
-            found = [self.by_pattern[of_type.patterns[place]] for place in places]
+            found = [self.by_pattern[each] for each in self.patterns(*key)]
             if len(self.found) >= _MOST_FOUND:
                 self.found.clear()
             self.found[key] = found
