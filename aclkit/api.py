@@ -16,10 +16,8 @@ from aclkit.pipeline.inventory.attribute_table import AttributeTableBuilder
 from aclkit.questions.clusters.answer import clusters_sentence
 from aclkit.questions.clusters.compare import compare_clusters
 from aclkit.questions.clusters.mapped_acls import maps_of
-from aclkit.questions.clusters.read import read_cluster
+from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.preview import preview
-from aclkit.questions.preview.read import read_base, read_past
-from aclkit.questions.preview.state import Change, State
 from aclkit.questions.preview.topics import preview_topics
 from aclkit.questions.query.access import what_can, who_can
 from aclkit.questions.query.decide_unlisted import decide_outside
@@ -27,6 +25,8 @@ from aclkit.questions.query.history import read_history
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.why_answer import history_rows, why_rows
 from aclkit.questions.query.words import history_sentence, why_sentence
+from aclkit.questions.read_state import Warehouse, read_state, read_states
+from aclkit.questions.state import State
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
@@ -56,6 +56,7 @@ __all__ = [
     "Rules",
     "ServerInfo",
     "State",
+    "Warehouse",
     "X500Builder",
     "clusters_sentence",
     "compare_clusters",
@@ -70,10 +71,9 @@ __all__ = [
     "over_warehouse",
     "preview",
     "preview_topics",
-    "read_base",
-    "read_cluster",
     "read_history",
-    "read_past",
+    "read_state",
+    "read_states",
     "run_sql",
     "use_storage",
     "what_can",

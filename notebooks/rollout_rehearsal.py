@@ -34,15 +34,16 @@ from aclkit.api import (
     Change,
     Rows,
     State,
+    Warehouse,
     decide_outside,
     preview,
     preview_topics,
-    read_base,
+    read_state,
 )
 
 WHO = "User:alice"
-base = read_base(os.environ.get("ACLKIT_WAREHOUSE", "warehouse/demo"), None)
-print(f"Cluster {base.run.cluster_id} as of offset {base.run.head_offset}")
+today = read_state(Warehouse(os.environ.get("ACLKIT_WAREHOUSE", "warehouse/demo")))
+print(f"Cluster {today.cluster_id} as of offset {today.offset}")
 
 # %% [markdown]
 # ## What there is, and what is wanted
@@ -50,7 +51,7 @@ print(f"Cluster {base.run.cluster_id} as of offset {base.run.head_offset}")
 # %%
 broad = [
     acl
-    for acl in sorted(base.state.acls.values(), key=str)
+    for acl in sorted(today.acls.values(), key=str)
     if (acl.principal, acl.resource_type, acl.resource_name) == (WHO, "TOPIC", "*")
     and acl.permission_type == "ALLOW"
 ]
@@ -68,7 +69,6 @@ print("to come: ", narrow, sep="\n  ")
 # accesses; *redecided* are those that stay as they are while another ACL decides them.
 
 # %%
-today = base.state
 gone = [acl.acl_id for acl in broad]
 with_narrow, without_broad = today.with_acls([narrow]), today.without(gone)
 end = with_narrow.without(gone)
@@ -78,8 +78,7 @@ remove_first = [("today", today), ("remove", without_broad), ("then add", end)]
 
 def effect_of(before: State, after: State):
     """Decide again what differs between two states, for the published inventory."""
-    change = Change(before=before, after=after, semantics=base.semantics)
-    return preview(change, base.inventory)
+    return preview(Change(before=before, after=after), today.inventory)
 
 
 def rehearse(steps):
@@ -115,7 +114,7 @@ for cell in islice(lost_meanwhile.cells("gained"), 3):
 # %%
 topics = [
     resource
-    for resource in base.inventory.resources
+    for resource in today.inventory.resources
     if resource.resource_type == "TOPIC" and resource.resource_name != ANY_OTHER
 ]
 
@@ -128,8 +127,8 @@ def group_of(name: str) -> str:
 def readable(state: State) -> Counter[str]:
     """Count the topics of each group that she may read from somewhere."""
     decided = decide_outside(
-        list(state.acls.values()), [WHO], topics, base.inventory.hosts, frozenset(),
-        state.settings, base.semantics,
+        list(state.acls.values()), [WHO], topics, today.inventory.hosts, frozenset(),
+        state.settings, state.semantics,
     )  # fmt: skip
     return Counter(
         group_of(one.resource.resource_name)
@@ -161,9 +160,7 @@ draw(remove_first, f"Topics that {WHO} may read: remove first")
 # A prefix reaches names that nobody has thought of yet. Whom will the next topics belong to?
 
 # %%
-for topic in preview_topics(
-    ["payments.v2.events", "paymentsarchive"], end, base.inventory, base.semantics
-):
+for topic in preview_topics(["payments.v2.events", "paymentsarchive"], end):
     mine = sorted({a.operation for a in topic.accesses if a.principal == WHO
                    and a.verdict.decision == "ALLOWED"})  # fmt: skip
     print(f"{topic.topic}: governed by {len(topic.governed_by)} ACLs; {WHO} may {', '.join(mine)}")

@@ -27,8 +27,10 @@ from IPython.display import display
 
 from aclkit.api import (
     Acl,
+    Change,
     Resource,
     Rows,
+    Warehouse,
     connect,
     explain_why,
     fetch,
@@ -36,7 +38,7 @@ from aclkit.api import (
     open_warehouse,
     preview,
     read_history,
-    read_past,
+    read_states,
     who_can,
     why_sentence,
 )
@@ -182,9 +184,10 @@ else:
 
 # %%
 half = (published.run.head_offset or 0) // 2
-past = read_past(warehouse, cluster, half, published.run.head_offset or 0)
-effect = preview(past.change, past.base.inventory).effect
-print(f"From offset {past.offsets[0]} to {past.offsets[1]}: {effect.count('gained'):,} accesses "
+moments = half, published.run.head_offset or 0
+then, now = read_states(Warehouse(warehouse, cluster), moments)
+effect = preview(Change(before=then, after=now), now.inventory).effect
+print(f"From offset {then.offset} to {now.offset}: {effect.count('gained'):,} accesses "
       f"gained, {effect.count('lost'):,} lost; of {topic}:\n")  # fmt: skip
 show(
     ("change", "who", "hosts", "operation"),

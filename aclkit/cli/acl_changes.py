@@ -9,8 +9,7 @@ from dataclasses import replace
 import click
 
 from aclkit.cli.acl_options import acl_options, force_option
-from aclkit.cli.acls import print_lines
-from aclkit.cli.acls_in_force import AclsInForce, read_acls_in_force
+from aclkit.cli.acls import print_lines, read_newest
 from aclkit.cli.context import Context
 from aclkit.cli.help import command
 from aclkit.cli.options import lock_timeout_option
@@ -28,6 +27,7 @@ from aclkit.model.semantics import KAFKA
 from aclkit.pipeline.replay.changes import AclChange, add_to, remove_from
 from aclkit.pipeline.replay.write import write_change
 from aclkit.questions.query.as_of import is_replicated
+from aclkit.questions.state import State
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import MATERIALIZE_STEP, open_warehouse
@@ -62,7 +62,7 @@ def add_acls(
     semantics, level = (before.semantics, before.level) if before else (KAFKA, None)
     wanted = new_acls(options, rules=CreationRules.of(level, semantics))
     _refuse_if_following(context, before, command_of("add", options))
-    change = add_to(before.acls, wanted) if before else None
+    change = add_to(before.acls.values(), wanted) if before else None
     if change is None or change.added:
         change = _write(context, "acls add", lambda alive: add_to(alive, wanted), lock_timeout)
     print_lines(f"Acl {visible_acl(acl)} already exists." for acl in change.existing)
@@ -90,10 +90,10 @@ def remove_acls(
     """
     options = _with_built(options, builder_of(chosen))
     filters = acl_filters(options)
-    before = read_acls_in_force(context)
+    before = read_newest(context)
     command = command_of("remove", options)
     _refuse_if_following(context, before, f"{command} --force" if force else command)
-    seen = remove_from(before.acls, filters, before.semantics)
+    seen = remove_from(before.acls.values(), filters, before.semantics)
     if not seen.removed:
         tell("No ACL matches, so nothing was removed.")
         return
@@ -120,17 +120,17 @@ def _with_built(options: AclOptions, builder: CheckedBuilder | None) -> AclOptio
     )
 
 
-def _read(context: Context) -> AclsInForce | None:
+def _read(context: Context) -> State | None:
     """Read what is there before; None where this would be the first of the cluster."""
     warehouse = context.require_warehouse()
     if newest_version(Location(warehouse).files, JOB_RUN) is None:
         return None
     if context.cluster is not None and context.cluster not in open_warehouse(warehouse).clusters:
         return None
-    return read_acls_in_force(context)
+    return read_newest(context)
 
 
-def _refuse_if_following(context: Context, before: AclsInForce | None, command: str) -> None:
+def _refuse_if_following(context: Context, before: State | None, command: str) -> None:
     """Refuse what only the cluster itself can do, and print the command that would do it there.
 
     Raises:

@@ -11,17 +11,18 @@ import click
 from aclkit.answer.document import Answer, Table
 from aclkit.answer.render import FORMATS
 from aclkit.cli.acl_options import ignored_options, principal_option, resource_options
-from aclkit.cli.acls_in_force import read_acls_in_force
 from aclkit.cli.context import Context, formats
 from aclkit.cli.help import COMMANDS, LazyGroup, question
 from aclkit.cli.options import flag
-from aclkit.cli.output import PEOPLE, PROGRAMS, Reader, tell, write_lines
+from aclkit.cli.output import PEOPLE, PROGRAMS, Reader, tell, tell_all, write_lines
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.options import AclOptions, check_principals, drops_cluster, resource_filters
 from aclkit.kafka.acls.text import render_list, render_standard_acl, render_tree, visible_acl
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.visible import visible
+from aclkit.questions.read_state import Opened, read_state
+from aclkit.questions.state import State
 
 KAFKA_ACLS: Final = "kafka-acls"
 COLUMNS: Final = (*Acl.__slots__[1:], "acl_id")
@@ -50,6 +51,22 @@ def acls() -> None:
     command, --cluster is the option of kafka-acls: the Kafka cluster as a resource.
     """
 
+
+def read_newest(context: Context) -> State:
+    """Read what the newest run knows of a cluster, decided or not; print what is uncertain.
+
+    Raises:
+        UsageError: no warehouse, nothing published, or it is not clear which cluster is meant.
+    """
+    with context.open(_NEEDED) as opened:
+        run = opened.published.last_run(opened.cluster_id)
+        state = read_state(Opened(opened.tables, opened.published, run), with_names=False)
+    context.stand_on_states(state)
+    tell_all(state.notes)
+    return state
+
+
+_NEEDED: Final[dict[str, dict[str, str]]] = {"acl_history": {}, "broker": {}}
 
 raw_option = flag("--raw", "Write names unchanged, even control characters, as Kafka's tools do.")
 
@@ -83,10 +100,10 @@ def list_acls(
         )
     principals = check_principals(principal)
     filters = resource_filters(options)
-    alive = read_acls_in_force(context)
+    alive = read_newest(context)
     chosen = [
         acl
-        for acl in alive.acls
+        for acl in alive.acls.values()
         if (not principals or acl.principal in principals)
         and (not filters or any(pattern.matches(acl, alive.semantics) for pattern in filters))
     ]
@@ -117,11 +134,10 @@ def show_acls(context: Context, acl_ids: tuple[str, ...], *, raw: bool) -> None:
     Without ids, it prints what tree /image/acls prints in that shell; with ids, what cat prints of
     each. Control characters in names are written as code points; --raw writes them unchanged.
     """
-    found = read_acls_in_force(context).acls
+    by_id = read_newest(context).acls
     if not acl_ids:
-        print_lines(render_tree(_shown(found, raw=raw)), _reader(raw=raw))
+        print_lines(render_tree(_shown([*by_id.values()], raw=raw)), _reader(raw=raw))
         return
-    by_id = {acl.acl_id: acl for acl in found}
     missing = [acl_id for acl_id in acl_ids if acl_id not in by_id]
     if missing:
         raise UsageError(

@@ -25,7 +25,9 @@ from aclkit.warehouse.location import Location
 if TYPE_CHECKING:
     import duckdb
 
+    from aclkit.questions import read_state
     from aclkit.questions.query.decisions import Where
+    from aclkit.questions.state import State
     from aclkit.warehouse.job_run import PublishedRun
     from aclkit.warehouse.published import AsOf, Published
 
@@ -130,6 +132,10 @@ class Context:
 
         self.standing = [as_of(published, run)]
 
+    def stand_on_states(self, *states: State) -> None:
+        """Note the states that the answer is of."""
+        self.standing = [each.as_of for each in states if each.as_of is not None]
+
     @property
     def layout(self) -> Layout:
         """How tables are laid out."""
@@ -187,6 +193,13 @@ class Opened:
         from aclkit.questions.query.decisions import Where
 
         return Where(self.tables, self.published, self.cluster_id)
+
+    @property
+    def source(self) -> read_state.Opened:
+        """The published decisions, as ``read_state`` takes them."""
+        from aclkit.questions.read_state import Opened as Source
+
+        return Source(self.tables, self.published, self.run)
 
     @property
     def run(self) -> PublishedRun:

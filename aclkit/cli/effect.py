@@ -19,11 +19,12 @@ from aclkit.cli.side_by_side import Other, other_options, write_side_by_side
 from aclkit.errors import UsageError
 from aclkit.model.moment import parse_moment
 from aclkit.questions.preview.answer import preview_answer
+from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.globs import first_glob_note
 from aclkit.questions.preview.preview import preview as preview_change
-from aclkit.questions.preview.read import read_past
-from aclkit.questions.preview.state import Asked, Change
 from aclkit.questions.preview.words import PAST, PLANNED, Tense
+from aclkit.questions.read_state import Warehouse, read_states
+from aclkit.questions.state import Inventory
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget
 
@@ -71,14 +72,14 @@ def tell_first_glob(change: Change, clean: Callable[[str], str] = str) -> None:
         return
     sides = (("the first state", change.before), ("the second state", change.after))
     before, after = ((name, state.acls.values()) for name, state in sides)
-    if note := first_glob_note(before, after, change.semantics):
+    if note := first_glob_note(before, after, change.before.semantics):
         tell(clean(note))
 
 
 def write_effect(
     context: Context,
     change: Change,
-    inventory: Asked,
+    inventory: Inventory,
     title: str,
     gate: Gate,
     tense: Tense = PLANNED,
@@ -127,15 +128,16 @@ def diff(context: Context, start: str | None, end: str | None, other: Other, gat
     if len(moments) != _BOTH:
         raise UsageError("Pass FROM and TO: two offsets or times. Or pass --with CLUSTER.")
     then, now = map(parse_moment, moments)
-    past = read_past(context.asked_warehouse(), context.cluster, then, now)
-    context.stand_on(past.base.published, past.base.run)
-    tell_all(past.notes)
-    before, after = past.offsets
-    title = f"Offset {before} to {after}, cluster {past.base.run.cluster_id}"
-    if past.change.changes_settings:
+    source = Warehouse(context.asked_warehouse(), context.cluster)
+    before, after = read_states(source, (then, now))
+    context.stand_on_states(after)
+    tell_all(dict.fromkeys((*before.notes, *after.notes)))
+    title = f"Offset {before.offset} to {after.offset}, cluster {after.cluster_id}"
+    change = Change(before=before, after=after)
+    if change.changes_settings:
         tell("The settings of the brokers differ too.")
-    tell_first_glob(past.change)
-    write_effect(context, past.change, past.base.inventory, title, gate, PAST)
+    tell_first_glob(change)
+    write_effect(context, change, after.inventory, title, gate, PAST)
 
 
 _BOTH: Final = 2

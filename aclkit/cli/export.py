@@ -14,8 +14,7 @@ from typing import Any, Final, TextIO, TypeVar
 import click
 
 from aclkit.answer.rows import csv_field
-from aclkit.cli.acls import COLUMNS
-from aclkit.cli.acls_in_force import read_acls_in_force
+from aclkit.cli.acls import COLUMNS, read_newest
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import COMMANDS, LazyGroup, question
 from aclkit.cli.options import flag
@@ -108,22 +107,23 @@ def export_acls(context: Context, form: str, output: str | None, *, skip_unsuppo
     format cannot express are comments in the output, are listed on stderr, and make the exit code
     1; with --skip-unsupported it is 0.
     """
-    alive = read_acls_in_force(context)
+    alive = read_newest(context)
+    acls = tuple(alive.acls.values())
     unsaid: list[Acl] = []
     with file_or_stdout(output) as file:
         if form == "csv":
-            rows = sorted((*acl.binding, acl.acl_id) for acl in alive.acls)
+            rows = sorted((*acl.binding, acl.acl_id) for acl in acls)
             write_rows(COLUMNS, rows, "csv", file)
         else:
             if form == "records":
                 with context.open() as opened:
                     times = times_added(opened.tables, alive.cluster_id)
-                lines: Iterable[str] = render_records(alive.acls, times)
+                lines: Iterable[str] = render_records(acls, times)
             else:
-                lines, unsaid = _RENDERERS[form](alive.acls)
+                lines, unsaid = _RENDERERS[form](acls)
             write_lines((f"{line}\n" for line in lines), file, PROGRAMS)
     if unsaid:
-        _tell_unsaid(unsaid, len(alive.acls))
+        _tell_unsaid(unsaid, len(acls))
         click.get_current_context().exit(0 if skip_unsupported else 1)
 
 

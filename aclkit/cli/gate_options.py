@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +15,10 @@ from aclkit.cli.options import GateOption, gathered, option, together
 from aclkit.kafka.desired.read import Asked
 from aclkit.questions.assertions.model import Assertion, Outcome
 from aclkit.questions.assertions.parse import parse_assertions, parse_watches
-from aclkit.questions.gate.start import Start
 from aclkit.questions.gate.verdict import DENY, FAIL_ON, REVIEW, Limits, Planned, Verdict
-from aclkit.questions.preview.planned import read_planned
-from aclkit.questions.preview.state import State
 from aclkit.questions.prove.claim import HOLDS, NO_MORE, hold_against
+from aclkit.questions.read_state import Files, read_state
+from aclkit.questions.state import State
 from aclkit.rules.names.change_lines import change_lines
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget
@@ -91,35 +90,32 @@ def gate_options(command: _Command) -> _Command:
     return together(*_OPTIONS)(gathered("gate", GateOptions, command))
 
 
-def limits_of(gate: GateOptions, planned: Planned, start: Start, budget: Budget) -> Limits:
+def limits_of(gate: GateOptions, planned: Planned, budget: Budget) -> Limits:
     """Check the state at the end, and those on the way, against what the team allows.
 
     Raises:
         UsageError: a file does not exist or is invalid.
         DataError: the reference cannot be read.
     """
-    # What is published afterwards may be read otherwise than what is published now.
-    start = replace(start, semantics=planned.preview.change.readings[1])
+    after = planned.preview.change.after
     outcomes: Sequence[Outcome] = ()
     passing: list[Outcome] = []
     if gate.assertions:
         assertions = parse_assertions(read_text(gate.assertions), gate.assertions)
-        outcomes = _check(planned.preview.change.after, assertions, planned, start, budget)
+        outcomes = _check(after, assertions, planned, budget)
         sound = {each.assertion.name for each in outcomes if each.has_passed}
         kept = [each for each in assertions if each.name in sound]
         for state, is_least in _extremes(planned):
             asked = [each for each in kept if is_least is None or is_least is (each.kind == ALWAYS)]
-            found = _check(state, asked, planned, start, budget)
+            found = _check(state, asked, planned, budget)
             passing += [each for each in found if not each.has_passed]
     reference, beyond = None, False
     if gate.reference:
-        after, semantics = planned.preview.change.after, start.semantics
-        empty = State(acls={}, settings=after.settings)
-        most = read_planned([gate.reference], Asked(allows_empty=True), empty, "all")
-        limit = most.after.rules(semantics)
-        reference = hold_against(NO_MORE, limit, after.rules(semantics), budget, 1)
+        files = Files([gate.reference], Asked(allows_empty=True), "all", onto=after.with_only(()))
+        limit = read_state(files).rules
+        reference = hold_against(NO_MORE, limit, after.rules, budget, 1)
         beyond = any(
-            hold_against(NO_MORE, limit, state.rules(semantics), budget, 1).outcome != HOLDS
+            hold_against(NO_MORE, limit, state.rules, budget, 1).outcome != HOLDS
             for state, is_least in _extremes(planned)
             if not is_least
         )
@@ -134,16 +130,20 @@ def limits_of(gate: GateOptions, planned: Planned, start: Start, budget: Budget)
 
 
 def _extremes(planned: Planned) -> Iterator[tuple[State, bool | None]]:
-    """Yield the states that allow most and least; None of one that can be either."""
+    """Yield the states that allow most and least; None of one that can be either.
+
+    What is published afterwards may be read otherwise than what is published now.
+    """
+    after = planned.preview.change.after
     for each in planned.bounds:
-        yield each.most, False
-        yield each.least, True
+        yield each.most.read_like(after), False
+        yield each.least.read_like(after), True
         if each.bare.settings.allow_everyone:
-            yield each.bare, None
+            yield each.bare.read_like(after), None
 
 
 def _check(
-    state: State, assertions: Sequence[Assertion], planned: Planned, start: Start, budget: Budget
+    state: State, assertions: Sequence[Assertion], planned: Planned, budget: Budget
 ) -> Sequence[Outcome]:
     """Check policies on a state that no run decided."""
     if not assertions:
@@ -154,10 +154,10 @@ def _check(
 
     asked = planned.preview.asked
     world = World(
-        state.rules(start.semantics),
+        state.rules,
         asked.hosts,
-        {name: start.principals.get(name, {}) for name in asked.principals},
-        {name: start.resources.get(name, {}) for name in asked.resources},
+        {name: asked.attributes.get(name, {}) for name in asked.principals},
+        {name: asked.attributes.get(name, {}) for name in asked.resources},
     )
     return check_state(world, assertions, budget)
 

@@ -7,11 +7,11 @@ from itertools import count
 import click
 
 from aclkit.cli.acl_options import acl_options
-from aclkit.cli.context import Context, format_option, tell_state
+from aclkit.cli.context import Context, format_option
 from aclkit.cli.effect import Gate, effect_options, tell_first_glob, write_effect
 from aclkit.cli.help import Questions
 from aclkit.cli.options import option
-from aclkit.cli.output import tell
+from aclkit.cli.output import tell, tell_all
 from aclkit.cli.preview_apply import apply
 from aclkit.kafka.acls.creation import CreationRules, acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
@@ -20,11 +20,12 @@ from aclkit.model.semantics import Semantics, read_as
 from aclkit.model.semantics_words import changed_settings
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.pipeline.replay.changes import add_to, remove_from
+from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.globs import to_next_run
-from aclkit.questions.preview.read import Base, read_base
-from aclkit.questions.preview.state import Change, State
 from aclkit.questions.preview.topics import preview_topics
 from aclkit.questions.preview.topics_answer import topics_answer
+from aclkit.questions.read_state import Warehouse, read_state
+from aclkit.questions.state import State
 
 
 @click.group(cls=Questions)
@@ -62,10 +63,10 @@ def add_acl(context: Context, options: AclOptions, gate: Gate) -> None:
     base = _read(context)
     rules = CreationRules.of(base.level, base.semantics)
     wanted = new_acls(options, lambda: f"to-come-{next(numbers):04}", rules)
-    change = add_to(base.state.acls.values(), wanted)
+    change = add_to(base.acls.values(), wanted)
     for acl in change.existing:
         tell(f"{acl_words(acl)} already exists and changes nothing.")
-    _print(context, base, base.state.with_acls(change.added), "ACLs to add", gate)
+    _print(context, base, base.with_acls(change.added), "ACLs to add", gate)
 
 
 @preview.command("remove-acl")
@@ -84,9 +85,9 @@ def remove_acl(context: Context, options: AclOptions, gate: Gate) -> None:
     """
     filters = acl_filters(options)
     base = _read(context)
-    removed = remove_from(base.state.acls.values(), filters, base.semantics).removed
+    removed = remove_from(base.acls.values(), filters, base.semantics).removed
     tell(f"ACLs selected: {len(removed):,}")
-    after = base.state.without(acl.acl_id for acl in removed)
+    after = base.without(acl.acl_id for acl in removed)
     _print(context, base, after, "ACLs to remove", gate)
 
 
@@ -105,8 +106,8 @@ def add_topic(context: Context, names: tuple[str, ...]) -> None:
     The table and Markdown show allowed access. The other formats have every decision.
     """
     base = _read(context)
-    topics = preview_topics(names, base.state, base.inventory, base.semantics)
-    caveats = tuple(caveats_on_list(base.state.settings))
+    topics = preview_topics(names, base)
+    caveats = tuple(caveats_on_list(base.settings))
     context.write(topics_answer(topics, base.inventory.hosts, caveats))
 
 
@@ -148,9 +149,9 @@ def upgrade(context: Context, end: str, start: str | None, gate: Gate) -> None:
     base = _read(context)
     before = base.semantics if start is None else read_as(start, base.semantics)
     after = read_as(end, base.semantics)
-    change = Change(before=base.state, after=base.state, semantics=before, semantics_after=after)
+    change = Change(before=base.read_as(before), after=base.read_as(after))
     tell(_difference(before, after))
-    title = f"From {start or 'the published reading'} to {end}, cluster {base.run.cluster_id}"
+    title = f"From {start or 'the published reading'} to {end}, cluster {base.cluster_id}"
     write_effect(context, change, base.inventory, title, gate)
 
 
@@ -161,15 +162,15 @@ def _difference(before: Semantics, after: Semantics) -> str:
     return f"Different settings: {'; '.join(told)}."
 
 
-def _read(context: Context) -> Base:
-    base = read_base(context.asked_warehouse(), context.cluster)
-    context.stand_on(base.published, base.run)
-    tell_state(base.published, base.run)
+def _read(context: Context) -> State:
+    base = read_state(Warehouse(context.asked_warehouse(), context.cluster))
+    context.stand_on_states(base)
+    tell_all(base.notes)
     return base
 
 
-def _print(context: Context, base: Base, after: State, title: str, gate: Gate) -> None:
-    change = to_next_run(base.state, after, base.semantics, base.after_glob)
+def _print(context: Context, base: State, after: State, title: str, gate: Gate) -> None:
+    change = to_next_run(base, after)
     tell_first_glob(change)
-    where = f"{title}, cluster {base.run.cluster_id}"
+    where = f"{title}, cluster {base.cluster_id}"
     write_effect(context, change, base.inventory, where, gate)

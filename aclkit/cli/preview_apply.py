@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
 import click
 
@@ -17,7 +17,7 @@ from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.read import AUDITED, audit_published, read_findings
 from aclkit.audit.findings.registry import changed_findings
 from aclkit.cli.budget_options import budget_options
-from aclkit.cli.context import Context, formats, tell_state
+from aclkit.cli.context import Context, formats
 from aclkit.cli.desired_options import DesiredOptions, desired_options
 from aclkit.cli.effect import tell_first_glob
 from aclkit.cli.gate_options import (
@@ -29,31 +29,22 @@ from aclkit.cli.gate_options import (
 )
 from aclkit.cli.help import question
 from aclkit.cli.options import option
+from aclkit.cli.output import tell_all
 from aclkit.cli.settings_options import own_semantics, settings_options
 from aclkit.cli.side_arguments import given_reading
 from aclkit.errors import UsageError
 from aclkit.kafka.desired.model import Place
 from aclkit.kafka.desired.tf_blocks import in_tf_files, read_blocks
 from aclkit.model.findings import Finding
-from aclkit.model.phrases import few
 from aclkit.model.semantics import AUTO
 from aclkit.questions.gate.answer import Findings, gate_answer
-from aclkit.questions.gate.read import read_start
-from aclkit.questions.gate.start import Start, names_in
 from aclkit.questions.gate.verdict import Planned, Verdict, judge
-from aclkit.questions.preview.desired import Applied
 from aclkit.questions.preview.globs import to_next_run
-from aclkit.questions.preview.planned import read_planned
-from aclkit.questions.preview.read import Base
-from aclkit.questions.preview.state import State
 from aclkit.questions.prove.proof_settings import read_alike
-from aclkit.questions.prove.read import read_file_side
+from aclkit.questions.query.as_of import STATE
+from aclkit.questions.read_state import Files, read_state
+from aclkit.questions.state import Applied, Binding, State, names_in
 from aclkit.rules.names.question import Budget
-from aclkit.runtime.uri import shown
-from aclkit.warehouse.job_run import PublishedRun
-
-if TYPE_CHECKING:
-    from aclkit.warehouse.reader import Tables
 
 
 @question("apply")
@@ -93,29 +84,28 @@ def apply(
     """
     gate.forget_summary()
     start, audit, known = _start(context, base, wanted, chosen)
-    applied = read_planned(
-        paths, wanted.asked, start.state, wanted.scope, with_operator=wanted.operator
-    )
-    change = to_next_run(start.state, applied.after, start.semantics, start.after_glob)
-    clean = masker(applied.hidden)
+    files = Files(paths, wanted.asked, wanted.scope, wanted.operator, onto=start)
+    change = to_next_run(start, read_state(files))
+    after = change.after
+    clean = masker(after.hidden)
     tell_first_glob(change, clean)
     with _without_gc():
-        planned = Planned.of(change, start.inventory, applied, budget)
-        limits = limits_of(gate, planned, start, budget)
+        planned = Planned.of(change, start.inventory, after.applied, budget)
+        limits = limits_of(gate, planned, budget)
         verdict = judge(planned, limits, budget).said(clean)
-        acls, semantics = tuple(applied.after.acls.values()), change.readings[1]
-        then = replace(audit, acls=acls, semantics=semantics)
+        then = replace(audit, acls=tuple(after.acls.values()), semantics=after.semantics)
         brought, ended = changed_findings(audit, then, known)
-        notes = [*start.notes, *applied.notes]
+        notes = [*(start.notes if base else ()), *after.notes]
         answer = gate_answer(
             planned,
             verdict,
             limits,
-            f"Change by {few(map(shown, paths))}, {start.where}",
+            f"Change by {after.place}, "
+            + (f"on top of {start.place}" if base else f"cluster {start.cluster_id}"),
             notes,
             Findings(brought=[*map(_finding_words, brought)], ended=[*map(_finding_words, ended)]),
         )
-        sarif = partial(_sarif, planned, verdict, applied, notes, clean)
+        sarif = partial(_sarif, planned, verdict, after.applied, notes, clean)
         context.write(replace(answer, sarif=sarif))
     if gate.summary_env:
         write_summary(gate.summary_env, planned, verdict)
@@ -124,31 +114,31 @@ def apply(
 
 def _start(
     context: Context, base: str | None, wanted: DesiredOptions, chosen: Mapping[str, Any]
-) -> tuple[Start, AuditInput, list[Finding] | None]:
+) -> tuple[State, AuditInput, list[Finding] | None]:
     """Read the state from which the change starts, what an audit looks at, and known findings."""
     if base is None:
         _refuse_settings(chosen)
-        needed: dict[str, dict[str, str]] = {name: {} for name in (*AUDITED, "finding", "job_run")}
-        warehouse = context.asked_warehouse()
-        found, start, (audit, known) = read_start(warehouse, context.cluster, needed, _audit)
-        context.stand_on(found.published, found.run)
-        tell_state(found.published, found.run)
+        with context.open({**STATE, **_AUDITED}) as opened:
+            start = read_state(opened.source)
+            audit = audit_published(*opened.source)
+            known = read_findings(opened.tables, opened.run)
+        tell_all(start.notes)
         return start, audit, known
     given = given_reading(chosen)
-    side = read_file_side(base, replace(wanted.asked.of_start, form=None))
-    (read,) = read_alike([side], given)
-    acls = {acl.acl_id: acl for acl in read.side.acls}
-    semantics = read.reading.semantics
-    start = Start(
-        state=State(acls=acls, settings=read.reading.settings),
-        semantics=semantics,
-        inventory=names_in(acls.values(), semantics),
-        where=f"on top of {shown(base)}",
-        notes=read.side.notes,
-        after_glob=given.after_glob(semantics),
+    (start,) = read_alike(
+        [read_state(Files([base], replace(wanted.asked.of_start, form=None)))], given
     )
-    audit = AuditInput(acls=read.side.acls, semantics=semantics, settings=read.reading.settings)
+    start = replace(
+        start,
+        inventory=names_in(start.acls.values(), start.semantics),
+        after_glob=given.after_glob(start.semantics),
+    )
+    acls = tuple(start.acls.values())
+    audit = AuditInput(acls=acls, semantics=start.semantics, settings=start.settings)
     return start, audit, None
+
+
+_AUDITED: Final[dict[str, dict[str, str]]] = {name: {} for name in (*AUDITED, "finding", "job_run")}
 
 
 def _refuse_settings(chosen: Mapping[str, Any]) -> None:
@@ -171,31 +161,24 @@ def _refuse_settings(chosen: Mapping[str, Any]) -> None:
         )
 
 
-def _audit(
-    tables: Tables, run: PublishedRun, base: Base
-) -> tuple[AuditInput, list[Finding] | None]:
-    audit = audit_published(tables, base.published, run, base.state.settings, base.semantics)
-    return audit, read_findings(tables, run)
-
-
 def _sarif(
     planned: Planned,
     verdict: Verdict,
-    applied: Applied,
+    applied: Applied | None,
     notes: Sequence[str],
     clean: Callable[[str], str],
 ) -> str:
     # Here: other formats do not need it.
     from aclkit.audit.reports.gate_sarif import gate_sarif
 
-    return gate_sarif(planned, verdict, _places(applied), notes, clean)
+    return gate_sarif(planned, verdict, _places(applied.places if applied else {}), notes, clean)
 
 
-def _places(applied: Applied) -> dict[tuple[str, ...], list[Place]]:
+def _places(found: Mapping[Binding, Sequence[Place]]) -> dict[Binding, list[Place]]:
     """Return where files hold ACLs; those of plans as lines of ``.tf`` files of this folder."""
-    has_addresses = any(place.address for places in applied.places.values() for place in places)
+    has_addresses = any(place.address for places in found.values() for place in places)
     blocks = read_blocks(".") if has_addresses else {}
-    return {binding: [*in_tf_files(places, blocks)] for binding, places in applied.places.items()}
+    return {binding: [*in_tf_files(places, blocks)] for binding, places in found.items()}
 
 
 def _finding_words(finding: Finding) -> str:

@@ -20,13 +20,13 @@ from aclkit.cli.options import flag, option, together
 from aclkit.cli.settings_options import settings_options
 from aclkit.cli.side_arguments import given_reading, read_sides
 from aclkit.questions.assertions.parse import parse_assertions
-from aclkit.questions.gate.start import Start, names_in
 from aclkit.questions.gate.verdict import Planned, Verdict, judge
-from aclkit.questions.preview.state import Change
+from aclkit.questions.preview.change import Change
 from aclkit.questions.prove.answer import answers_answer, comparison_answer
 from aclkit.questions.prove.claim import HOLDS, NO_LESS, NO_MORE, SAME, hold_sides
 from aclkit.questions.prove.never import hold_assertions
-from aclkit.questions.prove.proof_settings import ReadSide, notes_of, read_alike
+from aclkit.questions.prove.proof_settings import notes_of, read_alike
+from aclkit.questions.state import State, names_in
 from aclkit.rules.names.question import Budget
 from aclkit.runtime.safe_read import read_text
 
@@ -157,8 +157,8 @@ def never(
     """
     assertions = parse_assertions(read_text(file), file)
     side = context.require_warehouse(to_write=False) if a is None else a
-    sides = read_sides(context, [side], wanted)
-    read = read_alike(sides, given_reading(chosen))
+    given = given_reading(chosen)
+    read = read_alike(read_sides(context, [side], wanted, given), given)
     notes = notes_of(read)
     bounds = () if read[0].is_exact else (read[0].most, read[0].least)
     found = hold_assertions(assertions, read[0].rules, budget, bounds)
@@ -170,8 +170,9 @@ def never(
 
 def _compare(context: Context, claim: str, texts: Sequence[str], chosen: Mapping[str, Any]) -> None:
     chosen["gate"].forget_summary()
-    sides = read_sides(context, texts, chosen["wanted"])
-    read = read_alike(sides, given_reading(chosen), each_own=chosen["compare_settings"])
+    given = given_reading(chosen)
+    sides = read_sides(context, texts, chosen["wanted"], given)
+    read = read_alike(sides, given, each_own=chosen["compare_settings"])
     notes = notes_of(read)
     limit = None if chosen["is_all"] else chosen["limit"]
     found = hold_sides(claim, read[0], read[1], chosen["budget"], limit)
@@ -189,30 +190,22 @@ def _compare(context: Context, claim: str, texts: Sequence[str], chosen: Mapping
         end_with(verdict, is_strict=chosen["wanted"].strict)
 
 
-def _verdict(read: Sequence[ReadSide], chosen: Mapping[str, Any]) -> Verdict:
+def _verdict(read: Sequence[State], chosen: Mapping[str, Any]) -> Verdict:
     """Judge the change from A to B as ``preview apply`` does."""
     one, other = read
     gate, budget = chosen["gate"], chosen["budget"]
-    semantics = one.reading.semantics
-    names = names_in((*one.side.acls, *other.side.acls), semantics)
-    start = Start(state=one.state, semantics=semantics, inventory=names, where=one.side.path)
-    change = Change(
-        before=one.state,
-        after=other.state,
-        semantics=semantics,
-        semantics_after=other.reading.semantics,
-    )
-    planned = Planned.of(change, names, other.side.applied, budget)
-    verdict = judge(planned, limits_of(gate, planned, start, budget), budget)
+    names = names_in((*one.acls.values(), *other.acls.values()), one.semantics)
+    planned = Planned.of(Change(before=one, after=other), names, other.applied, budget)
+    verdict = judge(planned, limits_of(gate, planned, budget), budget)
     verdict = verdict.said(_clean(read))
     if gate.summary_env:
         write_summary(gate.summary_env, planned, verdict)
     return verdict
 
 
-def _clean(read: Sequence[ReadSide]) -> Callable[[str], str]:
+def _clean(read: Sequence[State]) -> Callable[[str], str]:
     """Return what hides the sensitive values of both sides."""
-    return masker([each for one in read for each in one.side.hidden])
+    return masker([each for one in read for each in one.hidden])
 
 
 def _end(outcome: str) -> None:

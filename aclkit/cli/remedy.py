@@ -22,11 +22,11 @@ from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.baseline_options import baseline_options, read_baseline, read_mutes
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.completion import complete_finding
-from aclkit.cli.context import Context, Opened, formats, tell_state
+from aclkit.cli.context import Context, Opened, formats
 from aclkit.cli.effect import Gate, write_effect
 from aclkit.cli.help import question
 from aclkit.cli.options import gathered, option, together
-from aclkit.cli.output import tell
+from aclkit.cli.output import tell, tell_all
 from aclkit.cli.use_options import keep_option, log_options
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.script import Stage, render_stages
@@ -37,9 +37,9 @@ from aclkit.model.phrases import number_of
 from aclkit.model.redpanda import MEMBERS_UNKNOWN, has_unknown_members
 from aclkit.questions.narrow.keep import read_kept
 from aclkit.questions.narrow.propose import Asked, propose_narrow
+from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.preview import preview
-from aclkit.questions.preview.read import Base, base_of
-from aclkit.questions.preview.state import Change, State
+from aclkit.questions.read_state import read_state
 from aclkit.questions.remedy.answer import (
     Advised,
     proof_sentence,
@@ -52,6 +52,7 @@ from aclkit.questions.remedy.narrower import narrower
 from aclkit.questions.remedy.proposal import NARROW, TIDY, Advice, ForPerson, Proposal
 from aclkit.questions.remedy.prove import Remedy, make_remedy
 from aclkit.questions.remedy.steps import Binding, LeftOut, Step, dropped_with
+from aclkit.questions.state import State
 from aclkit.questions.usage.read_use import ACCESS_DAY, LogOptions, read_use
 from aclkit.questions.usage.use import UseOfAcls
 from aclkit.rules.names.question import Budget
@@ -182,7 +183,7 @@ class _Found:
         notes: why nothing was narrowed.
     """
 
-    base: Base
+    base: State
     facts: AuditInput
     advice: Sequence[Advice]
     accepted: Sequence[Finding]
@@ -196,19 +197,17 @@ class _Found:
         """Read the published state, its findings, and what was used."""
         baseline, mutes = read_baseline(chosen.baseline), read_mutes(chosen.mutes)
         with context.open() as opened:
-            base = base_of(opened.tables, opened.published, opened.run)
-            settings, semantics = base.state.settings, base.semantics
-            facts = audit_published(opened.tables, base.published, base.run, settings, semantics)
-            findings = read_findings(opened.tables, base.run)
-            rules = base.state.rules(base.semantics)
-            use = read_use(opened.tables, base.published, base.run, rules, of_log)
+            base = read_state(opened.source)
+            facts = audit_published(*opened.source)
+            findings = read_findings(opened.tables, opened.run)
+            use = read_use(*opened.source, base.rules, of_log)
             used, notes = _narrower(opened, use, keep, chosen, budget)
-        tell_state(base.published, base.run)
+        tell_all(base.notes)
         in_force = find_all(facts) if findings is None else findings
         judged = classify(in_force, baseline, mutes, datetime.now(UTC).date())
         new = [each.finding for each in judged if each.finding and each.state == "new"]
         known = [each.finding for each in judged if each.finding and each.state != "new"]
-        found = (advice_of(finding, base.state.acls) for finding in new)
+        found = (advice_of(finding, base.acls) for finding in new)
         advice = [*by_use(found, use, keep), *used]
         return cls(base=base, facts=facts, advice=advice, accepted=known, use=use, notes=notes)
 
@@ -235,7 +234,7 @@ class _Found:
     def _make(self, chosen: Chosen, budget: Budget, held: dict[Binding, str]) -> Remedy:
         proposals = [each for each in self.advice if isinstance(each, Proposal)]
         return make_remedy(
-            self.base.state.rules(self.base.semantics),
+            self.base.rules,
             [each for each in proposals if _wants(chosen, each)],
             budget,
             held=held,
@@ -248,7 +247,7 @@ class _Found:
 
     def _held(self) -> dict[Binding, str]:
         """Return the ACLs that stay, and why."""
-        acls = self.base.state.acls
+        acls = self.base.acls
         people = [each for each in self.advice if isinstance(each, ForPerson) and each.holds]
         accepted = (acls[name] for each in self.accepted for name in each.acl_ids if name in acls)
         read = self.base.semantics
@@ -324,16 +323,12 @@ def _check_proof(remedy: Remedy) -> None:
         click.get_current_context().exit(_NOT_PROVEN)
 
 
-def _change(base: Base, before: Rules, after: Rules) -> Change:
+def _change(base: State, before: Rules, after: Rules) -> Change:
     """Return the change between two states; each ACL has its id."""
-    then, now = (
-        State(acls={acl.acl_id: acl for acl in each.acls}, settings=base.state.settings)
-        for each in (before, after)
-    )
-    return Change(before=then, after=now, semantics=base.semantics)
+    return Change(before=base.with_only(before.acls), after=base.with_only(after.acls))
 
 
-def _write_step(context: Context, base: Base, remedy: Remedy, step: Step, budget: Budget) -> None:
+def _write_step(context: Context, base: State, remedy: Remedy, step: Step, budget: Budget) -> None:
     """Write what one step does, in the state that the steps before it lead to."""
     change = _change(base, *remedy.plan.around(step.step_id))
     position = 1 + [each.step_id for each in remedy.plan.steps].index(step.step_id)

@@ -38,7 +38,7 @@ from aclkit.audit.review.read import Reproduced, reproduce
 from aclkit.audit.review.removal import plan_removal
 from aclkit.audit.review.sheet import Filled, read_sheet, write_sheet
 from aclkit.audit.review.templates import PCI_DSS, gaps
-from aclkit.cli.context import Context, format_option, tell_state
+from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command, question
 from aclkit.cli.options import flag
 from aclkit.cli.output import PROGRAMS, deliver, tell, tell_all
@@ -51,7 +51,8 @@ from aclkit.cli.review_start import (
 )
 from aclkit.errors import UsageError
 from aclkit.model.phrases import number_of
-from aclkit.questions.preview.read import Base, read_base
+from aclkit.questions.read_state import Warehouse, read_state
+from aclkit.questions.state import State
 from aclkit.rules.names.question import Budget
 from aclkit.runtime.safe_read import LARGEST_DATA, read_file, read_text
 
@@ -257,7 +258,7 @@ def close_review(
     root = reviews_folder(context, reviews)
     name = load_one(root, review).review.name
     closer = sound_text(by, "a name")
-    base = read_base(context.asked_warehouse(), context.cluster)
+    base = read_state(Warehouse(context.asked_warehouse(), context.cluster))
     with changing(root, name) as stored:
         _check(stored, base, acknowledged_by or "", open_as)
         if open_as is not None:
@@ -266,8 +267,8 @@ def close_review(
             append(stored, wanted, AT_CLOSE)
             stored = load(root, name)
         evidence = _close(stored, base, closer, (acknowledged_by or "").strip())
-    context.stand_on(base.published, base.run)
-    tell_state(base.published, base.run)
+    context.stand_on_states(base)
+    tell_all(base.notes)
     paths = [str(stored.place / each) for each in (EVIDENCE, EVIDENCE_PAGE, SCRIPT)]
     context.write(closed_answer(evidence, paths))
 
@@ -277,7 +278,7 @@ def _is_open(stored: Stored, item_id: str) -> bool:
     return state_of(stored.review, stored.in_force, item) == OPEN
 
 
-def _check(stored: Stored, base: Base, acknowledged_by: str, open_as: str | None) -> None:
+def _check(stored: Stored, base: State, acknowledged_by: str, open_as: str | None) -> None:
     """End where a review cannot be closed.
 
     Raises:
@@ -285,10 +286,10 @@ def _check(stored: Stored, base: Base, acknowledged_by: str, open_as: str | None
     """
     tell_all(torn_notes(stored))
     review = stored.review
-    if base.run.cluster_id != review.pins.cluster_id:
+    if base.cluster_id != review.pins.cluster_id:
         raise UsageError(
             f"The review {review.name} is about cluster {review.pins.cluster_id}, this warehouse "
-            f"has {base.run.cluster_id}. Pass its --warehouse and --cluster."
+            f"has {base.cluster_id}. Pass its --warehouse and --cluster."
         )
     if open_as == KEEP and review.template == PCI_DSS:
         raise UsageError("With the template pci-dss, open items cannot be kept. Decide them first.")
@@ -303,11 +304,11 @@ def _check(stored: Stored, base: Base, acknowledged_by: str, open_as: str | None
         click.get_current_context().exit(_REFUSED)
 
 
-def _close(stored: Stored, base: Base, by: str, acknowledged_by: str) -> Evidence:
+def _close(stored: Stored, base: State, by: str, acknowledged_by: str) -> Evidence:
     decisions = stored.in_force
     removed = removed_items(stored.review, decisions)
     removal = plan_removal(stored.review, decisions, removed, base)
-    offset = stored.review.pins.log_offset if base.run.head_offset is None else base.run.head_offset
+    offset = stored.review.pins.log_offset if base.offset is None else base.offset
     evidence, page = finish(make_evidence(stored, removal, now(), by, acknowledged_by, offset))
     write_closed(stored, evidence, page)
     return evidence

@@ -34,7 +34,7 @@ from aclkit.cli.use_options import log_options
 from aclkit.errors import UsageError
 from aclkit.model.phrases import few
 from aclkit.pipeline.inventory.sheet import Columns, read_sheet
-from aclkit.questions.preview.read import read_base
+from aclkit.questions.read_state import Warehouse, read_state
 from aclkit.questions.usage.read_use import LogOptions
 from aclkit.rules.names.question import Budget
 from aclkit.runtime.notation import parse_tables, shown_key
@@ -189,12 +189,13 @@ def start(
         today = datetime.now(UTC).date()
         valid = partial(is_still_valid, today=today, frequency_days=frequency)
         asked = replace(asked, is_valid=valid)
-    base = read_base(context.asked_warehouse(), context.cluster)
-    context.stand_on(base.published, base.run)
-    place_of, cluster_id = str(base.published.place), base.run.cluster_id
-    use, ends = read_item_use(place_of, base, of_log), read_item_ends(place_of, cluster_id)
+    warehouse = context.asked_warehouse()
+    base = read_state(Warehouse(warehouse, context.cluster))
+    context.stand_on_states(base)
+    use = read_item_use(warehouse, base.cluster_id, base.rules, of_log)
+    ends = read_item_ends(warehouse, base.cluster_id)
     if earlier is not None:
-        asked = replace(asked, earlier_acls=read_acls_of(place_of, earlier.review))
+        asked = replace(asked, earlier_acls=read_acls_of(warehouse, earlier.review))
     place = create(root, new_review(base, asked, Budget(), use, ends))
     context.write(started_answer(load(root, place.name)))
     tell(f"The review is in {place}.")

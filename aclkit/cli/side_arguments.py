@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from glob import has_magic
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,11 +18,16 @@ from aclkit.model.moment import parse_moment
 from aclkit.model.semantics import AUTO
 from aclkit.model.super_users import near_misses
 from aclkit.pipeline.sources import files
-from aclkit.questions.prove.proof_settings import GivenReading, Side
-from aclkit.questions.prove.read import EXPECTED, read_file_side, read_warehouse_side
+from aclkit.questions.prove.proof_settings import GivenReading
+from aclkit.questions.read_state import Files, Moment, Warehouse, read_state
+from aclkit.questions.state import State
 from aclkit.runtime.uri import is_uri, shown
 from aclkit.warehouse.job_run import JOB_RUN
 
+EXPECTED = (
+    "expected a warehouse, or files in a format that aclkit desired show reads, such as the output "
+    "of kafka-acls --list"
+)
 FORMS = (
     "A side is a warehouse (what it has published), WAREHOUSE@OFFSET, WAREHOUSE@TIME, @OFFSET or "
     "@TIME of --warehouse, or a file."
@@ -41,29 +45,40 @@ class Meant(NamedTuple):
 
     path: str
     is_warehouse: bool
-    at: int | datetime | None = None
+    at: Moment = None
 
 
-def read_sides(context: Context, texts: Sequence[str], wanted: DesiredOptions) -> list[Side]:
-    """Read what is named; files on the second place are applied to the first side."""
-    sides: list[Side] = []
+def read_sides(
+    context: Context, texts: Sequence[str], wanted: DesiredOptions, given: GivenReading
+) -> list[State]:
+    """Read what is named; files on the second place are applied to the first side.
+
+    Under the settings that are given: where a default allows, an ACL that may exist takes access.
+    """
+    sides: list[State] = []
     for text in texts:
         meant = find_meant(text, context)
         if meant.is_warehouse:
-            sides.append(read_warehouse_side(meant.path, context.cluster, meant.at))
+            _refuse_other_folders(meant.path)
+            source = Warehouse(meant.path, context.cluster)
+            sides.append(read_state(source, meant.at, with_names=False))
         else:
-            onto = sides[0].acls if sides else None
-            sides.append(
-                read_file_side(
-                    meant.path,
-                    wanted.asked if sides else wanted.asked.of_start,
-                    wanted.scope,
-                    with_operator=wanted.operator,
-                    onto=onto,
-                )
-            )
-    context.standing = [side.as_of for side in sides if side.as_of is not None]
+            asked, onto = wanted.asked.of_start, None
+            if sides:
+                asked, onto = wanted.asked, given.over(sides[0])
+            files = Files([meant.path], asked, wanted.scope, wanted.operator, onto, replays=True)
+            sides.append(read_state(files))
+    context.stand_on_states(*sides)
     return sides
+
+
+def _refuse_other_folders(path: str) -> None:
+    """Refuse a folder that is no warehouse; the error names what is expected."""
+    from aclkit.warehouse.location import Location
+    from aclkit.warehouse.storage import newest_version
+
+    if newest_version(Location(path).files, JOB_RUN) is None:
+        raise UsageError(f"{shown(path)}: {EXPECTED}; found a folder that is not a warehouse")
 
 
 def find_meant(text: str, context: Context) -> Meant:

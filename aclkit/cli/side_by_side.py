@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,9 +16,11 @@ from aclkit.model.moment import parse_moment
 from aclkit.questions.clusters.answer import clusters_answer
 from aclkit.questions.clusters.compare import compare_clusters
 from aclkit.questions.clusters.mapped_acls import Maps, maps_of
-from aclkit.questions.clusters.read import read_cluster, told_apart
+from aclkit.questions.read_state import Moment, Warehouse, read_state
+from aclkit.questions.state import State
 from aclkit.rules.names.question import Budget
 from aclkit.warehouse.location import Location
+from aclkit.warehouse.published import AsOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +113,46 @@ def write_side_by_side(
     if other.other_warehouse is not None:
         context.reach(Location(theirs))
     first, second = told_apart(
-        read_cluster(warehouse, context.cluster, at[0]),
-        read_cluster(theirs, other.other, at[1], "--with"),
+        read_state(Warehouse(warehouse, context.cluster), at[0]),
+        read_state(Warehouse(theirs, other.other, "--with"), at[1]),
     )
-    context.standing = [first.as_of, second.as_of]
-    found = compare_clusters(first.cluster, second.cluster, maps, budget)
+    context.stand_on_states(first, second)
+    found = compare_clusters(first, second, maps, budget)
     context.write(clusters_answer(found, context.standing))
     if any(map(found.has, kinds)) or (kinds and not found.is_known):
         click.get_current_context().exit(1)
 
 
-def _moments(texts: Sequence[str]) -> tuple[int | datetime | None, int | datetime | None]:
+def told_apart(first: State, second: State) -> tuple[State, State]:
+    """Return two clusters with labels that tell them apart: by moment or warehouse if need be.
+
+    Raises:
+        UsageError: both are one and the same state.
+    """
+    same_place, same_label = first.place == second.place, first.label == second.label
+    if same_place and same_label and first.offset == second.offset:
+        raise UsageError(
+            f"{first.label!r} would be compared with itself. Name another cluster, or "
+            "pass two offsets."
+        )
+    labels = [each.label for each in (first, second)]
+    if same_label:
+        labels = [
+            f"{each.label} " + (f"at offset {each.offset}" if same_place else f"of {each.place}")
+            for each in (first, second)
+        ]
+    one, other = (
+        replace(
+            each,
+            label=label,
+            as_of=AsOf(each.time, each.offset, of=label),
+        )
+        for label, each in zip(labels, (first, second), strict=True)
+    )
+    return one, other
+
+
+def _moments(texts: Sequence[str]) -> tuple[Moment, Moment]:
     found = [parse_moment(text) for text in texts]
     if len(found) == 1 and isinstance(found[0], int):
         raise UsageError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -10,30 +10,27 @@ import click
 
 from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS
-from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.read import AUDITED, audit_published
 from aclkit.audit.findings.redundant import reasons_to_go
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
-from aclkit.cli.context import Context, formats, tell_state
+from aclkit.cli.context import Context, formats
 from aclkit.cli.desired_options import DesiredOptions, desired_options
 from aclkit.cli.help import question
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell, tell_all
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.script import render_changes
-from aclkit.kafka.desired.model import Place
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
-from aclkit.questions.preview.planned import read_planned
-from aclkit.questions.preview.read import Base, read_base
+from aclkit.questions.query.as_of import STATE
+from aclkit.questions.read_state import Files, read_state
 from aclkit.questions.tidy.answer import proposals_answer, reason_words, summary, tidy_answer
 from aclkit.questions.tidy.propose import Proven, propose, tidy_proven
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.tidy import IDLE
 from aclkit.rules.patterns.match import GLOB, PREFIXED
-from aclkit.warehouse.reader import open_tables
 
 _NOT_PROVEN: Final = 1
 
@@ -97,21 +94,17 @@ def tidy(
         raise UsageError(
             "Proposals need your review, so they are not a script. Pass another --format."
         )
-    warehouse = context.asked_warehouse()
-    base = read_base(warehouse, context.cluster)
-    facts = _read_facts(warehouse, base)
-    context.stand_on(base.published, base.run)
-    tell_state(base.published, base.run)
-    state, places = base.state, dict[tuple[str, ...], Sequence[Place]]()
-    clean = masker(())
+    with context.open({**STATE, **_AUDITED}) as opened:
+        state = read_state(opened.source)
+        facts = audit_published(*opened.source)
+    tell_all(state.notes)
+    names = grouped(state.inventory.resources)
     if paths:
-        applied = read_planned(
-            paths, wanted.asked, state, wanted.scope, with_operator=bool(wanted.operator)
-        )
-        clean = masker(applied.hidden)
-        tell_all(map(clean, applied.notes))
-        state, places = applied.after, {**applied.places}
-    rules = state.rules(base.semantics)
+        operator = bool(wanted.operator)
+        state = read_state(Files(paths, wanted.asked, wanted.scope, operator, onto=state))
+        tell_all(map(masker(state.hidden), state.notes))
+    clean, rules = masker(state.hidden), state.rules
+    places = state.applied.places if state.applied else {}
     reasons = reasons_to_go(replace(facts, acls=tuple(rules.acls)))
     if pattern_type is None:
         proven = tidy_proven(
@@ -127,20 +120,15 @@ def tidy(
         else:
             context.write(masked(tidy_answer(proven, places), clean))
     else:
-        if pattern_type == GLOB and not base.semantics.glob_patterns:
+        if pattern_type == GLOB and not state.semantics.glob_patterns:
             raise UsageError(
                 "--to-globs needs decisions with globs. Next: aclkit run --semantics kip-1042"
             )
-        proposals = propose(rules, grouped(base.inventory.resources), pattern_type, budget, reasons)
+        proposals = propose(rules, names, pattern_type, budget, reasons)
         context.write(masked(proposals_answer(proposals, budget.to_raise), clean))
 
 
-def _read_facts(warehouse: str, base: Base) -> AuditInput:
-    """Read what tells which ACLs a finding asks to remove or narrow: they cover no other ones."""
-    with open_tables(warehouse, {name: {} for name in AUDITED}) as (_, tables):
-        return audit_published(
-            tables, base.published, base.run, base.state.settings, base.semantics
-        )
+_AUDITED: Final[dict[str, dict[str, str]]] = {name: {} for name in AUDITED}
 
 
 def _check(proven: Proven) -> None:

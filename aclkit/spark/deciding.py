@@ -27,7 +27,7 @@ from aclkit.model.brokers import ranges_by_broker, require_known_reading
 from aclkit.model.moment import parse_moment
 from aclkit.model.semantics import AskedReading, BrokerSettings, Semantics, read_as
 from aclkit.model.super_users import given_super_users
-from aclkit.questions.preview.read import read_moment
+from aclkit.questions.read_state import Warehouse, read_state
 from aclkit.rules.decide.many import ASKED, RULED, ManyRequests
 from aclkit.spark.columns import free_name, has_column, require_texts
 from aclkit.spark.framed_acls import read_frame
@@ -123,10 +123,11 @@ def _of_warehouse(
 ) -> _Held:
     # Offsets of numpy and days are read as their text; True is no offset.
     moment = at if at is None or isinstance(at, datetime) else parse_moment(str(at))
-    held = read_moment(None if warehouse is None else os.fspath(warehouse), cluster, moment)
+    path = None if warehouse is None else os.fspath(warehouse)
+    held = read_state(Warehouse(path, cluster), moment, with_names=False)
     for note in held.notes:
         log.warning("%s", note)
-    return held.acls, held.settings, held.semantics
+    return held.acls.values(), held.settings, held.semantics
 
 
 def _of_frame(acls: DataFrame, cluster: str | None, *, is_read: bool) -> _Held:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aclkit.cli.acls_in_force import read_acls_in_force
+from aclkit.cli.acls import read_newest
 from aclkit.cli.context import Context
 from aclkit.model.acl import Acl
 from tests.cli.acl_warehouse import warehouse_of
@@ -26,9 +26,9 @@ def warehouse(tmp_path_factory) -> Iterator[Warehouse]:
     fields = [dict(zip(Acl.__slots__[1:], binding, strict=True)) for binding in bindings]
     acls = [Acl(acl_id=f"{number:02}", **row) for number, row in enumerate(fields)]
     built = warehouse_of(tmp_path_factory.mktemp("acl_command") / "warehouse", acls)
-    alive = read_acls_in_force(Context(warehouse=str(built.path)))
+    alive = read_newest(Context(warehouse=str(built.path)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aclkit.cli.acls.read_acls_in_force", lambda _: alive)
+        patch.setattr("aclkit.cli.acls.read_newest", lambda _: alive)
         yield built
 
 

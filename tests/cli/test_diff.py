@@ -11,7 +11,8 @@ import pytest
 from aclkit.model.acl_words import acl_words
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.questions.preview.state import Asked, Change, State
+from aclkit.questions.preview.change import Change
+from aclkit.questions.state import Inventory, State
 from tests.cli.running import run
 from tests.questions.preview.world import differences
 from tests.questions.query import small_warehouse as small
@@ -77,17 +78,18 @@ def cells(found):
 
 def expected(before, after):
     """Decide the published inventory twice."""
-    asked = Asked(
+    asked = Inventory(
         principals=small.PRINCIPALS,
         hosts=small.HOSTS,
         resources=tuple(Resource(*row) for row in small.RESOURCES),
     )
     states = [
         State(acls={a.acl_id: a for a in acls},
-              settings=BrokerSettings(super_users=frozenset(supers), allow_everyone=True))
+              settings=BrokerSettings(super_users=frozenset(supers), allow_everyone=True),
+              semantics=KIP_1042)
         for acls, supers in (before, after)
     ]  # fmt: skip
-    of = Change(before=states[0], after=states[1], semantics=KIP_1042)
+    of = Change(before=states[0], after=states[1])
     return {
         (*cell[:3], cell[3].resource_name, then[0], now[0])
         for cell, (then, now) in differences(of, asked).items()

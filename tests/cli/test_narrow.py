@@ -9,9 +9,8 @@ import pytest
 
 from aclkit.kafka.desired.read import Asked
 from aclkit.model.acl import Request
-from aclkit.model.semantics import BrokerSettings
-from aclkit.questions.preview.planned import read_planned
-from aclkit.questions.preview.state import State
+from aclkit.questions.read_state import Files, read_state
+from aclkit.questions.state import State
 from tests.cli.running import Warehouse, run
 from tests.questions.query import small_warehouse as small
 from tests.questions.usage.pasts import LOG, SECURE
@@ -198,10 +197,8 @@ def test_other_forms_hold_the_whole_new_set(warehouse, tmp_path, form):
     out, _ = narrow(warehouse, *WINDOW, "User:svc-risk", "--format", form)
     file = tmp_path / ("new.yaml" if form == "strimzi" else "new.tf")
     file.write_text(out, encoding="utf-8")
-    settings = BrokerSettings(super_users=frozenset(), allow_everyone=False)
-    before = State(acls={}, settings=settings)
-    read = read_planned([str(file)], Asked(), before, "all")
-    assert {(acl.operation, acl.resource_name) for acl in read.after.acls.values()} == {
+    read = read_state(Files([str(file)], Asked(), "all", onto=State()))
+    assert {(acl.operation, acl.resource_name) for acl in read.acls.values()} == {
         ("DESCRIBE", "*"),
         ("WRITE", "risk."),
     }

@@ -9,10 +9,12 @@ from datetime import timedelta
 import pytest
 
 from aclkit.kafka.acls.text import render_list
+from tests.cli.gating import BOB, LOSSES
 from tests.cli.proving import DENY, OPENS, found
 from tests.cli.running import run
 from tests.cli.test_diff import build
 from tests.factories import acl
+from tests.kafka.desired.terraform_files import plan
 from tests.questions.prove.test_never import POLICIES
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.small_warehouse import WHEN
@@ -247,3 +249,11 @@ def test_what_may_be_meant_in_two_ways_is_refused(root, two_files, tmp_path):
 def test_a_broken_file_ends_with_exit_code_3_and_its_line(two_files, tmp_path, content, message):
     (tmp_path / "broken").write_text(content, encoding="utf-8")
     assert message in run("prove", "same", two_files[0], "broken", code=3).stderr
+
+
+def test_an_acl_that_may_exist_at_the_end_takes_what_a_default_allows(acl_file, tmp_path):
+    after = tmp_path / "plan.json"
+    after.write_text(json.dumps(plan(*LOSSES["undefined-order"])), encoding="utf-8")
+    words = ("prove", "no-less", acl_file("now.txt", BOB), after)
+    said = run(*words, "--no-super-users", "--allow-everyone", code=1).stdout
+    assert "Fails: B denies what A allows." in said

@@ -13,7 +13,7 @@ from aclkit.audit.findings.baseline import parse_baseline
 from aclkit.kafka.acls.text import render_list
 from aclkit.kafka.client.properties import read_properties
 from aclkit.kafka.desired.read import Asked
-from aclkit.questions.preview.planned import read_planned
+from aclkit.questions.read_state import Files, read_state
 from aclkit.questions.usage.file_reads import chains_of
 from aclkit.runtime.safe_read import read_text
 from tests.factories import acl
@@ -81,7 +81,7 @@ def test_change_sets_end_well(write):
         else:
             content = "".join(f"{json.dumps(mutants.value_of(r))}\n" for r in records).encode()
         path = write(content)
-        read = partial(read_planned, [str(path)], Asked(), before)
+        read = partial(read_state, Files([str(path)], Asked(), onto=before))
         codes.add(ends_well(read, content, tells_all=True))
     assert codes == {0, 3}
 

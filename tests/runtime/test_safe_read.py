@@ -22,7 +22,7 @@ from aclkit.model.symbol import PRINCIPALS
 from aclkit.pipeline.inventory.attribute_table import AttributeTableBuilder
 from aclkit.pipeline.inventory.files import read_inventory
 from aclkit.pipeline.sources.files import read_bytes, read_user_file
-from aclkit.questions.preview.planned import read_planned
+from aclkit.questions.read_state import Files, read_state
 from aclkit.runtime import safe_read
 from aclkit.runtime.safe_read import decode, read_file, read_text
 from tests.questions.preview.world import state
@@ -34,7 +34,7 @@ READERS = {
     "assertions": read_assertions,
     "baseline": read_baseline,
     "mutes": read_mutes,
-    "change set": lambda path: read_planned([path], Asked(), state([])),
+    "change set": lambda path: read_state(Files([path], Asked(), onto=state([]))),
     "webhook": lambda path: find_webhook(path, environ={}),
     "properties": read_properties,
     "URI": lambda path: read_user_file(f"file://{path}", 100),

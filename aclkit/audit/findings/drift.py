@@ -17,10 +17,9 @@ from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import DRIFT, Finding, Kind
 from aclkit.model.phrases import few, number_of
-from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.preview.desired import apply_desired
 from aclkit.questions.preview.scopes import Scope
-from aclkit.questions.preview.state import State
+from aclkit.questions.state import State
 
 UNMANAGED_ACL: Final = Kind(
     id="unmanaged-acl",
@@ -100,7 +99,7 @@ def find_drift(
         scope: what files without a scope of their own replace.
         with_operator: Strimzi's User Operator runs, so ACLs of users without a file count too.
     """
-    before = State(acls={acl.acl_id: acl for acl in acls}, settings=BrokerSettings())
+    before = State().with_only(acls)
     applied = apply_desired(desired, before, scope, with_operator=with_operator)
     held = {each.binding: each for part in desired.parts for each in part.acls}
     for name, acl in sorted(before.acls.items()):

@@ -22,7 +22,7 @@ from aclkit.warehouse.codecs import (
     finding_sql,
 )
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.published import Published, unread_parts
+from aclkit.warehouse.published import Published, run_settings, unread_parts
 from aclkit.warehouse.reader import Tables, read_written
 from aclkit.warehouse.run import Run
 from aclkit.warehouse.sql import fetch
@@ -76,25 +76,17 @@ def show_openings(run: Run, settings: BrokerSettings, semantics: Semantics) -> N
         run.findings[:] = with_openings(sort_findings(run.findings), audit)
 
 
-def audit_published(
-    tables: Tables,
-    published: Published,
-    run: PublishedRun,
-    settings: BrokerSettings,
-    semantics: Semantics,
-) -> AuditInput:
+def audit_published(tables: Tables, published: Published, run: PublishedRun) -> AuditInput:
     """Read the same of a published warehouse, where its newest tables stand.
 
     Args:
         tables: has ``AUDITED``; see ``reader.open_tables``.
         published: the warehouse.
         run: the run whose decisions are published.
-        settings: super users and allow.everyone.
-        semantics: how ACLs are read.
     """
     share = run.settings.broad_share
     return replace(
-        _audit(lambda sql: fetch(tables, sql, [run.cluster_id]), settings, semantics),
+        _audit(lambda sql: fetch(tables, sql, [run.cluster_id]), *run_settings(run)),
         broad_share=BROAD_SHARE if share is None else share,
         has_builder=bool(run.settings.has_builder),
         unread=unread_parts(published, run),

@@ -49,8 +49,7 @@ from aclkit.questions.denials.read import read_denials, require_log
 from aclkit.questions.prove.answer import answers_answer, comparison_answer
 from aclkit.questions.prove.claim import NO_LESS, NO_MORE, SAME, hold_sides
 from aclkit.questions.prove.never import hold_assertions
-from aclkit.questions.prove.proof_settings import GivenReading, Side, notes_of, read_alike
-from aclkit.questions.prove.read import read_warehouse_side
+from aclkit.questions.prove.proof_settings import GivenReading, notes_of, read_alike
 from aclkit.questions.query import access
 from aclkit.questions.query.access_answer import prefix_answer, what_can_answer, who_can_answer
 from aclkit.questions.query.by_prefix import who_can_prefix
@@ -58,6 +57,7 @@ from aclkit.questions.query.history import read_history
 from aclkit.questions.query.names import Unknown, unknown_note
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.why_answer import history_answer, why_answer
+from aclkit.questions.state import State
 from aclkit.rules.names.question import STATES_OF_A_COMMAND, STATES_OF_A_QUESTION, Budget
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import run_settings, unread_parts
@@ -197,11 +197,10 @@ def notes_on_settings(run: PublishedRun) -> list[str]:
     return list(caveats_on_list(run_settings(run)[0]))
 
 
-def _side(reading: Reading, at: str | None) -> Side:
+def _side(reading: Reading, at: str | None) -> State:
     """Read the state of a moment; where the warehouse lies is none of an assistant's business."""
-    place = str(reading.published.place)
-    side = read_warehouse_side(place, reading.cluster_id, _moment(at))
-    return replace(side, path="warehouse" if at is None else f"warehouse@{at}")
+    side = reading.state(_moment(at))
+    return replace(side, place="warehouse" if at is None else f"warehouse@{at}")
 
 
 def _moment(text: str | None) -> int | datetime | None:

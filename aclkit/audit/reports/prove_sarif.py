@@ -17,14 +17,14 @@ from aclkit.questions.prove import words
 from aclkit.questions.prove.answer import left_out_words
 from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN, Claimed, Counterexample
 from aclkit.questions.prove.never import Answer, Answers
-from aclkit.questions.prove.proof_settings import ReadSide
+from aclkit.questions.state import State
 from aclkit.rules.names.change_lines import change_lines, line_words
 
 _NEVER: Final = "never"
 _LEVELS: Final = {FAILS: "error", UNKNOWN: "warning"}
 
 
-def comparison_sarif(found: Claimed, sides: Sequence[ReadSide], notes: Sequence[str]) -> str:
+def comparison_sarif(found: Claimed, sides: Sequence[State], notes: Sequence[str]) -> str:
     """Return a run of one rule: the claim."""
     results = [_result(found, example) for example in found.counterexamples]
     if found.outcome == UNKNOWN:
@@ -36,7 +36,7 @@ def comparison_sarif(found: Claimed, sides: Sequence[ReadSide], notes: Sequence[
     return _sarif(found.claim, words.CLAIMS[found.claim], found.outcome, results, said)
 
 
-def answers_sarif(found: Answers, sides: Sequence[ReadSide], notes: Sequence[str]) -> str:
+def answers_sarif(found: Answers, sides: Sequence[State], notes: Sequence[str]) -> str:
     """Return a run of one rule: that every assertion is proven."""
     results = [_answer_result(answer) for answer in found.answers if answer.outcome != HOLDS]
     said = [words.answers_verdict(found), *map(": ".join, words.side_facts(sides)), *notes]

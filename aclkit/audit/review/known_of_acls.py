@@ -7,18 +7,18 @@ from datetime import datetime
 
 from aclkit.audit.review.items import Item
 from aclkit.model.until import until_words
-from aclkit.questions.preview.read import Base
 from aclkit.questions.query.lifetimes import AclEnd, read_ends
 from aclkit.questions.usage.read_use import USE_TABLES, LogOptions, read_use
 from aclkit.questions.usage.use import Unknown, Used, UseOfAcls
+from aclkit.rules.names.rows import Rules
+from aclkit.warehouse.published import deciding_run
 from aclkit.warehouse.reader import open_tables
 
 
-def read_item_use(warehouse: str, base: Base, options: LogOptions) -> UseOfAcls:
+def read_item_use(warehouse: str, cluster_id: str, rules: Rules, options: LogOptions) -> UseOfAcls:
     """Read what the authorizer log shows of the use of the ACLs under review."""
     with open_tables(warehouse, {name: {} for name in USE_TABLES}) as (published, tables):
-        rules = base.state.rules(base.semantics)
-        return read_use(tables, published, base.run, rules, options)
+        return read_use(tables, published, deciding_run(published, cluster_id), rules, options)
 
 
 def use_words(item: Item, use: UseOfAcls) -> str:

@@ -19,14 +19,14 @@ from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.model.semantics import Semantics
-from aclkit.questions.preview.read import Base, read_moment
 from aclkit.questions.query.lifetimes import AclEnd
 from aclkit.questions.query.pattern_grants import matching_names
+from aclkit.questions.read_state import Warehouse, read_state
+from aclkit.questions.state import State
 from aclkit.questions.usage.use import UseOfAcls
 from aclkit.rules.names.question import Budget
-from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import LITERAL, effective_pattern_type
-from aclkit.warehouse.published import as_of, notes_on_state, open_warehouse, run_settings
+from aclkit.warehouse.published import open_warehouse, run_settings
 
 MOST_NAMES: Final = 3
 _NO_ENDS: Final[Mapping[str, AclEnd]] = {}
@@ -60,7 +60,7 @@ class NewReview:
 
 
 def new_review(
-    base: Base,
+    base: State,
     asked: NewReview,
     budget: Budget,
     use: UseOfAcls | None = None,
@@ -78,11 +78,10 @@ def new_review(
     Raises:
         DataError: the offset of the state is not known.
     """
-    offset = base.run.head_offset
+    offset, time = base.offset, base.time
     if offset is None:
         raise DataError("The log offset of the published state is unknown. Next: aclkit run")
-    stands_on = as_of(base.published, base.run)
-    derived = derive_items(base.state.rules(base.semantics), budget)
+    derived = derive_items(base.rules, budget)
     about = _with_names(derived.items, attributes_of(derived.items, asked.owners), base)
     about = {
         item.item_id: replace(
@@ -94,7 +93,7 @@ def new_review(
     }
     since: tuple[str, ...] = ()
     if asked.earlier is not None:
-        now = Moment(semantics=base.semantics, acls=tuple(base.state.acls.values()))
+        now = Moment(semantics=base.semantics, acls=tuple(base.acls.values()))
         earlier = _earlier(asked.earlier, asked.earlier_acls, base)
         about = carry_over(derived.items, about, now, earlier, asked.is_valid, budget)
         since = (asked.earlier.review.name, asked.earlier.hash)
@@ -103,12 +102,12 @@ def new_review(
         started_at=asked.at,
         started_by=asked.by,
         pins=Pins(
-            cluster_id=base.run.cluster_id,
+            cluster_id=base.cluster_id,
             log_offset=offset,
-            run_id=base.run.run_id,
-            run_number=base.run.run_number,
-            as_of=None if stands_on.time is None else stands_on.time.isoformat(timespec="seconds"),
-            settings=base.state.settings,
+            run_id=base.run_id,
+            run_number=base.run_number,
+            as_of=None if time is None else time.isoformat(timespec="seconds"),
+            settings=base.settings,
             semantics=base.semantics,
         ),
         items=derived.items,
@@ -124,12 +123,12 @@ def new_review(
     )
 
 
-def _earlier(earlier: Evidence, acls: tuple[Acl, ...] | None, base: Base) -> Earlier:
+def _earlier(earlier: Evidence, acls: tuple[Acl, ...] | None, base: State) -> Earlier:
     review, pins = earlier.review, earlier.review.pins
-    if pins.cluster_id != base.run.cluster_id:
+    if pins.cluster_id != base.cluster_id:
         raise UsageError(
             f"The review {review.name} is about cluster {pins.cluster_id}, not "
-            f"{base.run.cluster_id}. Pass another --since."
+            f"{base.cluster_id}. Pass another --since."
         )
     return Earlier(
         review=review,
@@ -144,16 +143,21 @@ def read_acls_of(warehouse: str, review: Review) -> tuple[Acl, ...] | None:
     A warehouse that does not know those of the review itself has another past.
     """
     try:
-        then = read_moment(warehouse, review.pins.cluster_id, review.pins.log_offset)
+        then = _read_then(warehouse, review.pins)
     except UsageError:
         return None
     own = {acl for item in review.items for acl in (*item.acls, *item.limited_by)}
-    return then.acls if own <= set(then.acls) else None
+    acls = tuple(then.acls.values())
+    return acls if own <= set(acls) else None
 
 
-def _notes(base: Base, items: Sequence[Item], idle: int) -> Iterator[str]:
-    yield from notes_on_state(base.published, base.run)
-    unknown = base.state.settings.unknown
+def _read_then(warehouse: str, pins: Pins) -> State:
+    return read_state(Warehouse(warehouse, pins.cluster_id), pins.log_offset, with_names=False)
+
+
+def _notes(base: State, items: Sequence[Item], idle: int) -> Iterator[str]:
+    yield from base.notes
+    unknown = base.settings.unknown
     if SUPER_USERS in unknown:
         yield (
             "Super users are unknown, so this review does not ask about them. Pass --super-users "
@@ -171,7 +175,7 @@ def _notes(base: Base, items: Sequence[Item], idle: int) -> Iterator[str]:
         )
 
 
-def _with_names(items: Sequence[Item], about: Mapping[str, About], base: Base) -> dict[str, About]:
+def _with_names(items: Sequence[Item], about: Mapping[str, About], base: State) -> dict[str, About]:
     """Say of each item which known names its pattern matches."""
     known = {
         kind: sorted(name for name in names if name != ANY_OTHER)
@@ -219,14 +223,14 @@ def reproduce(warehouse: str, review: Review, budget: Budget) -> Reproduced:
     """
     pins = review.pins
     try:
-        then = read_moment(warehouse, pins.cluster_id, pins.log_offset)
+        then = _read_then(warehouse, pins)
         runs = open_warehouse(warehouse).runs
     except UsageError as error:
         raise DataError(
             f"{warehouse} cannot reproduce offset {pins.log_offset} of cluster {pins.cluster_id}: "
             f"{error}"
         ) from None
-    rules = Rules(acls=then.acls, settings=pins.settings, semantics=pins.semantics)
+    rules = replace(then, settings=pins.settings, semantics=pins.semantics).rules
     again = content_of(derive_items(rules, budget, review.mark).items)
     differences = [*_compare(review.content, again)]
     run = next((each for each in runs if each.run_id == pins.run_id), None)

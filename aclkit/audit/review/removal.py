@@ -20,9 +20,9 @@ from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.questions.preview.answer import preview_answer
+from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.preview import preview
-from aclkit.questions.preview.read import Base
-from aclkit.questions.preview.state import Change
+from aclkit.questions.state import State
 from aclkit.rules.names.compare import GAINED
 from aclkit.rules.names.question import Budget
 
@@ -47,7 +47,7 @@ class Removal:
 
 
 def plan_removal(
-    review: Review, decisions: Mapping[str, Decision], removed: Sequence[Item], base: Base
+    review: Review, decisions: Mapping[str, Decision], removed: Sequence[Item], base: State
 ) -> Removal:
     """Return what removes items from the published state.
 
@@ -57,7 +57,7 @@ def plan_removal(
         removed: the items to remove.
         base: the published state.
     """
-    in_force = grouped((acl.binding, acl) for acl in base.state.acls.values())
+    in_force = grouped((acl.binding, acl) for acl in base.acls.values())
     reasons: dict[Acl, str] = {}
     for item in removed:
         for acl in item.acls:
@@ -84,12 +84,12 @@ def _reason(review: Review, item: Item, decision: Decision) -> str:
     return f"Review {review.name}, item {item.item_id}, {decision.by}: {decision.reason}"
 
 
-def _effect(base: Base, reasons: Mapping[Acl, str]) -> tuple[list[str], bool]:
+def _effect(base: State, reasons: Mapping[Acl, str]) -> tuple[list[str], bool]:
     """Return who loses what, and whether anything is allowed in addition."""
     if not reasons:
         return ["No ACL is removed."], False
-    after = base.state.without(acl.acl_id for acl in reasons)
-    change = Change(before=base.state, after=after, semantics=base.semantics)
+    after = base.without(acl.acl_id for acl in reasons)
+    change = Change(before=base, after=after)
     found = preview(change, base.inventory, Budget())
     effect = list(preview_answer(found, "").beside_rows())
     opens = found.has(GAINED)

@@ -18,7 +18,6 @@ from aclkit.model.findings import SEVERITIES
 from aclkit.questions.clusters.answer import clusters_answer
 from aclkit.questions.clusters.compare import compare_clusters
 from aclkit.questions.clusters.mapped_acls import maps_of
-from aclkit.questions.clusters.read import ReadCluster, cluster_of
 from aclkit.rules.names.question import Budget
 from aclkit.warehouse.published import AsOf, as_of
 from aclkit.warehouse.sql import fetch
@@ -125,16 +124,17 @@ def side_by_side(reading: Reading, given: Given) -> Page:
     if wanted not in others:
         raise UsageError(f"There is no other cluster {wanted!r} in this warehouse.")
     maps = maps_of(_rules(form["rules"]), _rules(form["principal_rules"]))
-    first, second = (_read(reading, each) for each in (reading.cluster_id, wanted))
-    states = first.as_of, second.as_of
+    other = Reading(reading.snapshot, reading.tables, wanted)
+    first, second = reading.state(), other.state()
+    states = [AsOf(each.time, each.offset, of=each.label) for each in (first, second)]
     answer: Answer = reading.snapshot.memory.kept(
         ("side by side", reading.cluster_id, wanted, maps),
         lambda: clusters_answer(
-            compare_clusters(first.cluster, second.cluster, maps, Budget(total=STATES)),
+            compare_clusters(first, second, maps, Budget(total=STATES)),
             states,
             SHOWN,
         ),
-        lambda _: 10 * (len(first.cluster.state.acls) + len(second.cluster.state.acls)),
+        lambda _: 10 * (len(first.acls) + len(second.acls)),
     )
     return Page("side_by_side", {**form, "answer": answer, "states": states})
 
@@ -144,12 +144,3 @@ def _rules(text: str) -> list[str]:
     if len(rules) > MOST_RULES:
         raise UsageError(f"Too many rules: {len(rules)}. At most {MOST_RULES} of each kind.")
     return rules
-
-
-def _read(reading: Reading, cluster_id: str) -> ReadCluster:
-    whose = Reading(reading.snapshot, reading.tables, cluster_id)
-    return reading.snapshot.memory.kept(
-        ("cluster to compare", cluster_id),
-        lambda: cluster_of(whose.tables, whose.published, whose.run),
-        lambda found: 10 * len(found.cluster.state.acls),
-    )

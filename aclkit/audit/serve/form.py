@@ -18,9 +18,9 @@ from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE
 from aclkit.pipeline.replay.changes import add_to, remove_from
 from aclkit.questions.arguments import AddAcl, Asked, declared
 from aclkit.questions.preview.answer import preview_answer
+from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.preview import preview
-from aclkit.questions.preview.read import Base, base_of
-from aclkit.questions.preview.state import Change
+from aclkit.questions.state import State
 
 _Question = TypeVar("_Question", bound=Asked)
 
@@ -133,11 +133,7 @@ def outcome_of(reading: Reading, form: Mapping[str, str]) -> Outcome:
         UsageError: kafka-acls or a controller would refuse it.
     """
     options = options_of(form)
-    base = reading.snapshot.memory.kept(
-        ("base", reading.cluster_id),
-        lambda: base_of(reading.tables, reading.published, reading.run),
-        lambda base: 10 * len(base.state.acls),
-    )
+    base = reading.state()
     acls, change = _change(base, options, form["action"])
     found = preview(change, base.inventory)
     return Outcome(
@@ -147,16 +143,16 @@ def outcome_of(reading: Reading, form: Mapping[str, str]) -> Outcome:
     )
 
 
-def _change(base: Base, options: AclOptions, action: str) -> tuple[tuple[Acl, ...], Change]:
+def _change(base: State, options: AclOptions, action: str) -> tuple[tuple[Acl, ...], Change]:
     """Return the ACLs that come or go, and the two states."""
-    alive = base.state.acls.values()
+    alive = base.acls.values()
     if action == "add":
         numbers = count(1)
         rules = CreationRules.of(base.level, base.semantics)
         wanted = new_acls(options, lambda: f"to-come-{next(numbers):04}", rules)
         acls = add_to(alive, wanted).added
-        after = base.state.with_acls(acls)
+        after = base.with_acls(acls)
     else:
         acls = remove_from(alive, acl_filters(options), base.semantics).removed
-        after = base.state.without(acl.acl_id for acl in acls)
-    return acls, Change(before=base.state, after=after, semantics=base.semantics)
+        after = base.without(acl.acl_id for acl in acls)
+    return acls, Change(before=base, after=after)

@@ -18,6 +18,8 @@ import duckdb
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.questions.query.decisions import Where
+from aclkit.questions.read_state import Moment, Opened, read_state
+from aclkit.questions.state import State
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
 from aclkit.warehouse.location import Location
@@ -182,6 +184,14 @@ class Reading:
     def run(self) -> PublishedRun:
         """The run whose decisions on the cluster are published."""
         return deciding_run(self.published, self.cluster_id)
+
+    def state(self, at: Moment = None) -> State:
+        """Return what decides, as published or at a moment; it is remembered."""
+        return self.snapshot.memory.kept(
+            ("state", self.cluster_id, at),
+            lambda: read_state(Opened(self.tables, self.published, self.run), at),
+            lambda state: 10 * len(state.acls),
+        )
 
 
 class LatestSnapshot:

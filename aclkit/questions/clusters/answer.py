@@ -149,7 +149,7 @@ def setting_lines(found: ClusterDifference) -> Iterator[str]:
                 f"{few(users, _FEW)} {words} {here.label}, and {has} no counterpart in "
                 f"{there.label}."
             )
-    everyone = [cluster.state.settings.allow_everyone for cluster in found.clusters]
+    everyone = [cluster.settings.allow_everyone for cluster in found.clusters]
     if everyone[0] != everyone[1]:
         yield from (
             f"allow.everyone.if.no.acl.found is {'true' if each else 'false'} in {cluster.label}."
@@ -237,7 +237,7 @@ def _notes(found: ClusterDifference) -> Iterator[str]:
     yield from _labelled(
         (note, cluster.label)
         for cluster in found.clusters
-        for note in (*cluster.notes, *caveats_on_list(cluster.state.settings))
+        for note in (*cluster.notes, *caveats_on_list(cluster.settings))
     )
 
 

@@ -20,16 +20,16 @@ from aclkit.model.resource import Resource
 from aclkit.questions.clusters.difference import (
     AccessDifference,
     Cause,
-    Cluster,
     ClusterDifference,
     topic_images,
 )
 from aclkit.questions.clusters.left_out import MOST_REGIONS, find_left_out
 from aclkit.questions.clusters.mapped_acls import FIRST, SECOND, AclMapper, Known, MappedAcls, Maps
 from aclkit.questions.preview.access_change import DecisionChange
+from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.compare import compare as compare_known
 from aclkit.questions.preview.effect import sorted_parts
-from aclkit.questions.preview.state import Asked, Change, State
+from aclkit.questions.state import Inventory, State
 from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.change_lines import ChangeLine, change_lines, hosts_words, where_words
 from aclkit.rules.names.classes import NameClass
@@ -41,7 +41,7 @@ from aclkit.rules.patterns.match import LITERAL, PREFIXED
 
 
 def compare_clusters(
-    first: Cluster, second: Cluster, maps: Maps, budget: Budget | None = None
+    first: State, second: State, maps: Maps, budget: Budget | None = None
 ) -> ClusterDifference:
     """Compare who can do what in two clusters, for every name where that can be proven.
 
@@ -69,7 +69,7 @@ def compare_clusters(
     if is_partial:
         lines = teller.of_known_names()
     else:
-        found = Comparison.of(change.rules_before, change.rules_after, budget)
+        found = Comparison.of(change.before.rules, change.after.rules, budget)
         difference, lines = found.difference, teller.of_every_name(found, budget)
     return ClusterDifference(
         clusters=clusters,
@@ -88,7 +88,7 @@ def compare_clusters(
     )
 
 
-def _has_gaps(clusters: Sequence[Cluster], maps: Maps) -> bool:
+def _has_gaps(clusters: Sequence[State], maps: Maps) -> bool:
     """Whether some names without a counterpart are more than ACLs can shut.
 
     They have others below them, or they are what is left where no name stays and a default allows.
@@ -96,11 +96,11 @@ def _has_gaps(clusters: Sequence[Cluster], maps: Maps) -> bool:
     used = maps.names, maps.principals
     if any(any(names.splits()) for names in used):
         return True
-    first, second = (cluster.state.settings.allow_everyone for cluster in clusters)
+    first, second = (cluster.settings.allow_everyone for cluster in clusters)
     return first != second and any(all(rule.theirs for rule in names.rules) for names in used)
 
 
-def _asked(clusters: Sequence[Cluster], maps: Maps) -> Asked:
+def _asked(clusters: Sequence[State], maps: Maps) -> Inventory:
     """Return the known names of both clusters that have a counterpart, as the second has them."""
     principals: set[str] = set()
     resources: set[Resource] = set()
@@ -113,14 +113,14 @@ def _asked(clusters: Sequence[Cluster], maps: Maps) -> Asked:
             place = maps.resource(resource, side)
             if "<any-other>" not in resource.resource_name and place is not None:
                 resources.add(place)
-    return Asked(
+    return Inventory(
         principals=tuple(sorted(principals)),
         hosts=tuple(sorted({host for each in clusters for host in each.inventory.hosts})),
         resources=tuple(sorted(resources)),
     )
 
 
-def _mapped(cluster: Cluster, side: int, maps: Maps, asked: Asked) -> MappedAcls:
+def _mapped(cluster: State, side: int, maps: Maps, asked: Inventory) -> MappedAcls:
     """Write a cluster's ACLs with the names of the second."""
 
     def known(image: str, resource_type: str | None) -> Known:
@@ -133,35 +133,35 @@ def _mapped(cluster: Cluster, side: int, maps: Maps, asked: Asked) -> MappedAcls
         semantics=cluster.semantics,
         principals=[known(name, None) for name in asked.principals],
         resources=grouped((kind, known(name, kind)) for kind, name in asked.resources),
-    ).apply(cluster.state.acls.values())
+    ).apply(cluster.acls.values())
 
 
-def _supers(cluster: Cluster, side: int, maps: Maps) -> frozenset[str]:
-    images = (maps.principal(name, side) for name in cluster.state.settings.super_users)
+def _supers(cluster: State, side: int, maps: Maps) -> frozenset[str]:
+    images = (maps.principal(name, side) for name in cluster.settings.super_users)
     return frozenset(image for image in images if image is not None)
 
 
-def _left_out_supers(cluster: Cluster, side: int, maps: Maps) -> tuple[str, ...]:
-    names = cluster.state.settings.super_users
+def _left_out_supers(cluster: State, side: int, maps: Maps) -> tuple[str, ...]:
+    names = cluster.settings.super_users
     return tuple(sorted(name for name in names if maps.principal(name, side) is None))
 
 
 def _change(
-    clusters: Sequence[Cluster],
+    clusters: Sequence[State],
     mapped: Sequence[MappedAcls],
     supers: frozenset[str],
     shut: Iterable[Acl],
 ) -> Change:
     both = {acl.acl_id: acl for acl in shut}
     before, after = (
-        State(
+        replace(
+            cluster,
             acls={**each.acls, **both},
-            settings=replace(cluster.state.settings, super_users=supers),
+            settings=replace(cluster.settings, super_users=supers),
         )
         for cluster, each in zip(clusters, mapped, strict=True)
     )
-    one, other = (cluster.semantics for cluster in clusters)
-    return Change(before=before, after=after, semantics=one, semantics_after=other)
+    return Change(before=before, after=after)
 
 
 def _shut(maps: Maps) -> Iterator[Acl]:
@@ -192,11 +192,11 @@ class _Teller:
 
     def __init__(
         self,
-        clusters: tuple[Cluster, Cluster],
+        clusters: tuple[State, State],
         maps: Maps,
         change: Change,
         mapped: tuple[MappedAcls, MappedAcls],
-        asked: Asked,
+        asked: Inventory,
     ) -> None:
         self._change, self._mapped, self._asked = change, mapped, asked
         self._known = grouped(asked.resources)
@@ -253,7 +253,7 @@ class _Teller:
             ((kind, resource_type, who, hosts, only_in, tuple(operations)), resource)
             for (kind, resource_type, who, hosts, only_in, resource), operations in lines.items()
         )
-        deciders = Decider.of(self._change.rules_before), Decider.of(self._change.rules_after)
+        deciders = Decider.of(self._change.before.rules), Decider.of(self._change.after.rules)
         found = [self._known_line(key, each, deciders) for key, each in places.items()]
         return sorted(found, key=lambda each: (each.kind != GAINED, each.principals[0].name))
 
@@ -304,5 +304,6 @@ def _one(name: str) -> NameClass:
     return NameClass(name, frozenset({tuple(name)}))
 
 
-def _topics(maps: Maps, cluster: Cluster, side: int) -> frozenset[str] | None:
-    return None if cluster.topics is None else frozenset(topic_images(maps, cluster, side))
+def _topics(maps: Maps, cluster: State, side: int) -> frozenset[str] | None:
+    is_known = cluster.inventory.topics is not None
+    return frozenset(topic_images(maps, cluster, side)) if is_known else None

@@ -11,37 +11,11 @@ from typing import NamedTuple
 from aclkit.model.acl import Acl, Request
 from aclkit.model.redpanda import has_unknown_members
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import Semantics
 from aclkit.questions.clusters.mapped_acls import FIRST, SECOND, Maps
-from aclkit.questions.preview.state import Asked, State
+from aclkit.questions.state import State
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import GAINED, Difference
 from aclkit.rules.names.question import Budget
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
-    """One of two clusters.
-
-    Attributes:
-        label: what it is called in the answer.
-        state: its ACLs and the settings of its brokers.
-        semantics: how its ACLs are read.
-        inventory: the names that it knows.
-        topics: the topics that exist; None if its source does not list topics.
-        versions: what its brokers are, in words.
-        authorizers: the authorizers that its brokers report.
-        notes: what is uncertain about it.
-    """
-
-    label: str
-    state: State
-    semantics: Semantics
-    inventory: Asked
-    topics: frozenset[str] | None = None
-    versions: str = ""
-    authorizers: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 class Cause(NamedTuple):
@@ -97,7 +71,7 @@ class ClusterDifference:
         is_left_out_known: ``left_out`` is all of it.
     """
 
-    clusters: tuple[Cluster, Cluster]
+    clusters: tuple[State, State]
     maps: Maps
     lines: tuple[AccessDifference, ...]
     difference: Difference | None
@@ -160,13 +134,13 @@ class ClusterDifference:
         return any(
             has_unknown_members(acl.principal, each.semantics)
             for each in self.clusters
-            for acl in each.state.acls.values()
+            for acl in each.acls.values()
         )
 
     @cached_property
     def only_topics(self) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
         """The topics that exist in one cluster alone, by its own names; None if unknown."""
-        known = [cluster.topics for cluster in self.clusters]
+        known = [cluster.inventory.topics for cluster in self.clusters]
         if None in known:
             return None
         images = [topic_images(self.maps, self.clusters[at], at) for at in (FIRST, SECOND)]
@@ -197,14 +171,14 @@ class ClusterDifference:
         return first, second
 
 
-def topic_images(maps: Maps, cluster: Cluster, side: int) -> dict[str, str]:
+def topic_images(maps: Maps, cluster: State, side: int) -> dict[str, str]:
     """Return the topics that exist in a cluster, as the second calls them → as it does."""
-    owns = cluster.topics or ()
+    owns = cluster.inventory.topics or ()
     images = ((maps.resource(Resource("TOPIC", own), side), own) for own in owns)
     return {image.resource_name: own for image, own in images if image is not None}
 
 
-def _left_out(maps: Maps, cluster: Cluster, side: int) -> tuple[str, ...]:
+def _left_out(maps: Maps, cluster: State, side: int) -> tuple[str, ...]:
     people: Iterable[str] = (
         name for name in cluster.inventory.principals if maps.principal(name, side) is None
     )

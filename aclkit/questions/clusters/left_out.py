@@ -14,8 +14,9 @@ from typing import Final, NamedTuple
 from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
-from aclkit.questions.clusters.difference import AccessDifference, Cause, Cluster
+from aclkit.questions.clusters.difference import AccessDifference, Cause
 from aclkit.questions.clusters.mapped_acls import NOBODY, SECOND
+from aclkit.questions.state import State
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.change_lines import ChangeLine, change_lines, hosts_words, where_words
 from aclkit.rules.names.compare import GAINED, LOST
@@ -34,7 +35,7 @@ class LeftOut(NamedTuple):
 
 
 def find_left_out(
-    clusters: Sequence[Cluster], left_out: Sequence[Sequence[Acl]], budget: Budget
+    clusters: Sequence[State], left_out: Sequence[Sequence[Acl]], budget: Budget
 ) -> LeftOut:
     """Find what principals can do in one cluster that has no counterpart in the other.
 
@@ -59,15 +60,15 @@ def _same(budget: Budget) -> Budget:
     return Budget(per_question=budget.per_question, total=budget.total)
 
 
-def _comparison(cluster: Cluster, left_out: Sequence[Acl], budget: Budget) -> Comparison:
-    after = cluster.state.rules(cluster.semantics)
+def _comparison(cluster: State, left_out: Sequence[Acl], budget: Budget) -> Comparison:
+    after = cluster.rules
     shut = {acl.acl_id: replace(acl, principal=NOBODY) for acl in left_out}
     before = replace(after, acls=tuple(shut.get(acl.acl_id, acl) for acl in after.acls))
     return Comparison.of(before, after, budget)
 
 
 def _lines(
-    cluster: Cluster, at: int, told: Sequence[ChangeLine], found: Comparison
+    cluster: State, at: int, told: Sequence[ChangeLine], found: Comparison
 ) -> Iterator[AccessDifference]:
     known = grouped(cluster.inventory.resources)
     decider = found.deciders[1]
@@ -77,7 +78,7 @@ def _lines(
             party.principals[0].name, party.hosts[0].name, party.operations[0], resource
         )
         ruling = decider.confirm(request, is_allowed=True)
-        cause = Cause(ruling.decision, ruling.rule, cluster.state.acls.get(ruling.acl_id or ""))
+        cause = Cause(ruling.decision, ruling.rule, cluster.acls.get(ruling.acl_id or ""))
         yield AccessDifference(
             kind=GAINED if at == SECOND else LOST,
             resource_type=line.resource_type,

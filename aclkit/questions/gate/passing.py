@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aclkit.model.acl import Request
-from aclkit.questions.preview.desired import Applied
+from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.preview import MOST_REGIONS
-from aclkit.questions.preview.state import Change
+from aclkit.questions.state import Applied
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.names.compare import LOST, Difference
 from aclkit.rules.names.moments import find_moments
@@ -48,9 +48,8 @@ def passing_of(change: Change, applied: Applied, budget: Budget) -> tuple[Passin
     Raises:
         DisagreementError: the rule decides a name otherwise.
     """
-    semantics = change.readings[1]
-    before = change.before.rules(semantics)
-    found = find_moments(before, change.after.rules(semantics), applied.doings, budget)
+    before = change.before.read_as(change.after.semantics).rules
+    found = find_moments(before, change.after.rules, applied.doings, budget)
     decider = Decider.of(before) if found.passing.changes or found.ends.changes else None
     return _told(change, found.passing, decider, budget), _told(change, found.ends, decider, budget)
 

@@ -20,10 +20,10 @@ from aclkit.questions.assertions.model import Assertion, Outcome
 from aclkit.questions.gate.effect import effect_sentences
 from aclkit.questions.gate.passing import Passing, passing_of
 from aclkit.questions.gate.watch import touched
-from aclkit.questions.preview.desired import Applied, Bounds, Depends
+from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.preview import Preview, preview
-from aclkit.questions.preview.state import Asked, Change
 from aclkit.questions.prove.claim import FAILS, HOLDS, Claimed
+from aclkit.questions.state import Applied, Bounds, Depends, Inventory
 from aclkit.rules.names.change_lines import change_lines, line_words
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget
@@ -65,7 +65,7 @@ class Planned:
 
     @classmethod
     def of(
-        cls, change: Change, inventory: Asked, applied: Applied | None, budget: Budget
+        cls, change: Change, inventory: Inventory, applied: Applied | None, budget: Budget
     ) -> Planned:
         """Preview a change, and what is otherwise while it is applied.
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aclkit.questions.narrow.propose import Asked
-from aclkit.questions.preview.read import base_of
+from aclkit.questions.read_state import Opened, read_state
 from aclkit.questions.usage.read_use import USE_TABLES, LogOptions, read_use
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published
@@ -34,6 +34,5 @@ def read_asked(
         options: what is asked of the log.
         principals: whose use is read; everyone's if none is named.
     """
-    base = base_of(tables, published, run)
-    rules = base.state.rules(base.semantics)
+    rules = read_state(Opened(tables, published, run), with_names=False).rules
     return Asked(use=read_use(tables, published, run, rules, options, principals))

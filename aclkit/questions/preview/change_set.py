@@ -9,7 +9,7 @@ from typing import Final
 from aclkit.model import facts
 from aclkit.model.acl import Acl
 from aclkit.pipeline.replay.transactions import COMMITTED, Marker, find_spans
-from aclkit.questions.preview.state import State
+from aclkit.questions.state import State
 
 
 def apply_records(rows: Sequence[facts.SourceRow], before: State) -> tuple[State, list[str]]:
@@ -30,7 +30,7 @@ def apply_records(rows: Sequence[facts.SourceRow], before: State) -> tuple[State
             acls[acl_id] = acl_of(row, acl_id)
         else:
             del acls[acl_id]
-    return State(acls=acls, settings=before.settings), notes
+    return before.with_only(acls.values()), notes
 
 
 _MISSING: Final = "removes an ACL that does not exist"

@@ -22,6 +22,7 @@ from aclkit.questions.preview.access_change import (
     PrincipalChanges,
     ResourceChanges,
 )
+from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.equivalence_classes import (
     AclGroup,
     Hosts,
@@ -30,14 +31,14 @@ from aclkit.questions.preview.equivalence_classes import (
     ReadPattern,
     group_acls,
 )
-from aclkit.questions.preview.state import Asked, Change
 from aclkit.questions.query.decide_unlisted import Verdict
+from aclkit.questions.state import Inventory
 from aclkit.rules.decide.order import BrokerRescan, Order, WildcardLast
 from aclkit.rules.decide.rules import conclude
 from aclkit.rules.patterns.trie import PatternIndex
 
 
-def compare(change: Change, asked: Asked) -> Iterator[ResourceChanges]:
+def compare(change: Change, asked: Inventory) -> Iterator[ResourceChanges]:
     """Yield what differs, resource by resource in the order asked.
 
     A decision differs when its result, its rule or its deciding ACL does.
@@ -89,7 +90,7 @@ class _Comparison:
     keys: dict[tuple[str, Semantics], dict[str, tuple[Any, ...]]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, change: Change, asked: Asked) -> _Comparison:
+    def of(cls, change: Change, asked: Inventory) -> _Comparison:
         """Group and index the ACLs of both states."""
         patterns, groups = group_acls(change)
         numbered = dict(enumerate(patterns))

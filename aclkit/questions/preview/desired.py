@@ -12,90 +12,24 @@ done, in whose order, and what of it is sure; ``Applied.depends`` says on what t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import Final
 
-from aclkit.answer.masked import Hidden
 from aclkit.errors import UsageError
 from aclkit.kafka.desired.answer import hidden_in
-from aclkit.kafka.desired.model import DesiredAcl, Part, Place, ResourceChange
-from aclkit.kafka.desired.plan_effect import (
-    PlanEffect,
-    absent_after,
-    plan_effects,
-)
+from aclkit.kafka.desired.model import DesiredAcl, Part, ResourceChange
+from aclkit.kafka.desired.plan_effect import absent_after, plan_effects
 from aclkit.kafka.desired.read import Desired
 from aclkit.kafka.desired.user_operator import operator_cannot_read
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
-from aclkit.questions.preview.removals import Binding, Taken, created_in, is_removed, taken_by
+from aclkit.questions.preview.removals import Taken, created_in, is_removed, taken_by
 from aclkit.questions.preview.scopes import SCOPES, Scope
-from aclkit.questions.preview.state import State
+from aclkit.questions.state import Applied, Binding, Bounds, Depends, State
 from aclkit.rules.names.moments import Doing, nearest_end
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bounds:
-    """States that bound every state of some ACLs whose presence is not known.
-
-    Attributes:
-        most: nothing more is ever allowed: every ALLOW in question exists, and no DENY.
-        least: nothing less is ever allowed: every DENY in question exists, and no ALLOW; and no
-            resource that one of the ACLs reaches is open to everyone.
-        bare: none of the ACLs in question exists; it matters where a resource without ACLs is
-            open to everyone.
-    """
-
-    most: State
-    least: State
-    bare: State
-
-
-@dataclass(frozen=True, slots=True)
-class Depends:
-    """On what it depends which ACLs exist at the end.
-
-    Attributes:
-        words: what follows "depends on".
-        acls: those that may or may not exist, by their seven fields; None where they are unknown.
-        is_unread: they stand in a part of a file that aclkit does not read.
-    """
-
-    words: str
-    acls: Mapping[Binding, Acl] | None = None
-    is_unread: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class Applied:
-    """What files come to on top of a state.
-
-    Attributes:
-        after: the state at the end, in the worst case.
-        ends: other states at the end, where it depends on something; they bound what it allows.
-        moments: states on the way that bound what can be allowed for a time.
-        effects: of plans, what they do to each ACL.
-        notes: what has no effect, where plan and cluster disagree, and what was left alone.
-        places: where files hold an ACL, by its seven fields.
-        hidden: sensitive values, which people must not see.
-        fresh: principals that a plan creates: their names are not known yet.
-        doings: what is done step by step; none where it is not known how files are applied.
-        depends: on what it depends which ACLs exist at the end.
-    """
-
-    after: State
-    ends: Bounds | None
-    moments: Bounds | None
-    effects: Sequence[PlanEffect]
-    notes: Sequence[str]
-    places: Mapping[Binding, Sequence[Place]]
-    hidden: Sequence[Hidden] = ()
-    fresh: frozenset[str] = frozenset()
-    doings: Sequence[Doing] = ()
-    depends: Sequence[Depends] = ()
 
 
 def apply_desired(
@@ -330,7 +264,7 @@ def _state(before: State, removed: Collection[Binding], wanted: Mapping[Binding,
     free = (name for name in names if name not in acls)
     for name, acl in zip(free, [*new], strict=False):
         acls[name] = Acl(acl_id=name, **dict(zip(Acl.__slots__[1:], acl.binding, strict=True)))
-    return State(acls=acls, settings=before.settings)
+    return before.with_only(acls.values())
 
 
 def _scopes_sentence(parts: Sequence[Part], before: State) -> str:

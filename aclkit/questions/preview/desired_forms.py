@@ -98,9 +98,8 @@ def holds_records(document: Document) -> bool:
 
 def read_record_lines(document: Document) -> Part:
     """Read JSON lines: the ACLs that an empty cluster has after these records."""
-    from aclkit.model.semantics import BrokerSettings
     from aclkit.questions.preview.change_set import apply_records
-    from aclkit.questions.preview.state import State
+    from aclkit.questions.state import State
 
     try:
         rows = list(read_records(document.lines(), document.name))
@@ -112,7 +111,7 @@ def read_record_lines(document: Document) -> Part:
         if row.kind == facts.REJECT
     ]
     used = [row for row in rows if row.kind == facts.FACT]
-    state, notes = apply_records(used, State(acls={}, settings=BrokerSettings()))
+    state, notes = apply_records(used, State())
     line_of = _lines_of_offsets(document)
     added = {
         row.acl_id: document.place(line_of.get(row.log_offset or 0, 0))

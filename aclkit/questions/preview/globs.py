@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.semantics import KIP_1042, Semantics
-from aclkit.questions.preview.state import Change, State
+from aclkit.questions.preview.change import Change
+from aclkit.questions.state import State
 from aclkit.rules.patterns.match import GLOB, has_wildcard, names_exactly
 
 
@@ -25,21 +27,15 @@ def holds_globs(change: Change) -> bool:
     )
 
 
-def to_next_run(
-    before: State, after: State, semantics: Semantics, after_glob: Semantics | None
-) -> Change:
+def to_next_run(before: State, after: State) -> Change:
     """Return the change from what is published to what the next run will publish.
 
-    Args:
-        before: the published state.
-        after: the state that is planned.
-        semantics: how the published decisions read ACLs.
-        after_glob: how the next run reads them once there is a GLOB; None is as before.
+    It reads ACLs as ``before.after_glob`` once there is a GLOB, and under the same settings.
     """
     has_glob = any(acl.pattern_type == GLOB for acl in after.acls.values())
-    then = after_glob if has_glob else None
-    other = None if then == semantics else then
-    return Change(before=before, after=after, semantics=semantics, semantics_after=other)
+    then = before.after_glob if has_glob else None
+    after = replace(after, settings=before.settings, semantics=then or before.semantics)
+    return Change(before=before, after=after)
 
 
 def first_glob_note(

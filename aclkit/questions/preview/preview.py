@@ -9,13 +9,14 @@ from typing import Final
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.cidr import is_any_other
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import other_reading
+from aclkit.model.semantics import Semantics, other_reading
 from aclkit.questions.preview.access_change import KINDS, ResourceChanges
+from aclkit.questions.preview.change import Change, with_named
 from aclkit.questions.preview.compare import compare
 from aclkit.questions.preview.effect import ChangedCell, ChangedLine, Effect, sorted_parts
 from aclkit.questions.preview.globs import holds_globs
-from aclkit.questions.preview.state import Asked, Change, with_named
 from aclkit.questions.query.decide_unlisted import Verdict
+from aclkit.questions.state import Inventory
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.compare import (
     AT_LEAST_LESS,
@@ -58,7 +59,7 @@ class Preview:
     """
 
     change: Change
-    asked: Asked
+    asked: Inventory
     named: int
     effect: Effect
     comparison: Comparison
@@ -137,7 +138,7 @@ class Preview:
         return LOST if self.has(LOST) else GAINED
 
 
-def preview(change: Change, inventory: Asked, budget: Budget | None = None) -> Preview:
+def preview(change: Change, inventory: Inventory, budget: Budget | None = None) -> Preview:
     """Compare two states on an inventory, and for every possible name.
 
     For known names, both the decisions and the deciding ACLs are compared. Names that the affected
@@ -150,25 +151,29 @@ def preview(change: Change, inventory: Asked, budget: Budget | None = None) -> P
         return replace(found, parts=_parts(found, inventory)) if change.affected else found
     if not holds_globs(change):
         return found
-    ours = change.semantics
+    ours, _ = change.readings
     # Names that begin with a star are left out: LITERAL * would make a difference in each preview.
     theirs = replace(other_reading(ours), wildcard_defect=ours.wildcard_defect)
-    other = _preview(replace(change, semantics=theirs), inventory, budget)
+    other = _preview(_read_as(change, theirs), inventory, budget)
     return found if _is_alike(found, other) else replace(found, otherwise=other)
 
 
-def _parts(found: Preview, inventory: Asked) -> tuple[Preview, Preview]:
+def _parts(found: Preview, inventory: Inventory) -> tuple[Preview, Preview]:
     """Preview the second reading of the ACLs before, and then the change of ACLs alone."""
     change, budget = found.change, found.budget
     apart = (
-        replace(change, after=change.before),
-        replace(change, semantics=change.readings[1], semantics_after=None),
+        replace(change, after=change.before.read_as(change.after.semantics)),
+        _read_as(change, change.after.semantics),
     )
     reading, acls = (
         _preview(each, inventory, Budget(per_question=budget.per_question, total=budget.total))
         for each in apart
     )
     return reading, acls
+
+
+def _read_as(change: Change, semantics: Semantics) -> Change:
+    return Change(before=change.before.read_as(semantics), after=change.after.read_as(semantics))
 
 
 def _is_alike(found: Preview, other: Preview) -> bool:
@@ -181,14 +186,14 @@ def _is_alike(found: Preview, other: Preview) -> bool:
         )
         for each in (found, other)
     )
-    readings = found.change.semantics, other.change.semantics
+    readings = found.change.before.semantics, other.change.before.semantics
     is_reread = any(not reads_alike(acl, *readings) for acl in found.change.affected)
     return then == now and (not is_reread or found.verdict == EQUIVALENT)
 
 
-def _preview(change: Change, inventory: Asked, budget: Budget | None) -> Preview:
+def _preview(change: Change, inventory: Inventory, budget: Budget | None) -> Preview:
     asked, budget = with_named(inventory, change), budget or Budget()
-    comparison = Comparison.of(change.rules_before, change.rules_after, budget)
+    comparison = Comparison.of(change.before.rules, change.after.rules, budget)
     # What tells which names these are may take as much again; it is no part of the proof.
     telling = Budget(per_question=budget.per_question, total=budget.total)
     return Preview(
@@ -219,5 +224,5 @@ def _has(part: ResourceChanges, kind: str) -> bool:
     )
 
 
-def _size(asked: Asked) -> int:
+def _size(asked: Inventory) -> int:
     return len(asked.principals) + len(asked.hosts) + len(asked.resources)

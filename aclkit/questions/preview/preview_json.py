@@ -48,7 +48,7 @@ def _otherwise(preview: Preview) -> dict[str, object] | None:
     if other is None:
         return None
     return {
-        "preset": preset_of_other(preview.change.semantics),
+        "preset": preset_of_other(preview.change.before.semantics),
         "verdict": other.verdict,
         **{kind: other.effect.count(kind) for kind in KINDS},
         "words": otherwise_sentence(preview),

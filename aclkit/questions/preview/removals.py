@@ -13,10 +13,7 @@ from aclkit.kafka.desired.model import Part
 from aclkit.kafka.desired.user_operator import operator_removes
 from aclkit.model.acl import Acl
 from aclkit.questions.preview.scopes import Scope
-from aclkit.questions.preview.state import State
-
-Binding = tuple[str, ...]
-"""The seven fields of an ACL."""
+from aclkit.questions.state import Binding, State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,9 +12,9 @@ from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
-from aclkit.questions.preview.state import Asked, State
 from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.questions.query.other_reading import OthersOtherwise, decided_otherwise_for
+from aclkit.questions.state import State
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.patterns.match import pattern_specificity, reaches
 
@@ -51,16 +51,14 @@ class TopicToCome:
         return sum(len(a.hosts) for a in self.accesses if a.verdict.decision == decision)
 
 
-def preview_topics(
-    names: Sequence[str], state: State, inventory: Asked, semantics: Semantics
-) -> list[TopicToCome]:
+def preview_topics(names: Sequence[str], state: State) -> list[TopicToCome]:
     """Return what governs each topic, decided for all principals and hosts.
 
     Raises:
         UsageError: no broker would create a topic of that name.
     """
     topics = [parse_topic(name) for name in dict.fromkeys(names)]
-    return [_preview(topic, state, inventory, semantics) for topic in topics]
+    return [_preview(topic, state) for topic in topics]
 
 
 def parse_topic(name: str) -> Resource:
@@ -77,7 +75,8 @@ def parse_topic(name: str) -> Resource:
     return Resource("TOPIC", name)
 
 
-def _preview(topic: Resource, state: State, inventory: Asked, semantics: Semantics) -> TopicToCome:
+def _preview(topic: Resource, state: State) -> TopicToCome:
+    inventory, semantics = state.inventory, state.semantics
     acls = list(state.acls.values())
     reaching = [a for a in acls if reaches(a, *topic, semantics)]
     decided = decide_outside(

@@ -117,7 +117,7 @@ def otherwise_sentence(preview: Preview) -> str | None:
     other = preview.otherwise
     if other is None:
         return None
-    name = other_name(preset_of_other(preview.change.semantics))
+    name = other_name(preset_of_other(preview.change.before.semantics))
     return f"{name}: {total_sentence(other, change_lines(other.openings), PLANNED)}"
 
 

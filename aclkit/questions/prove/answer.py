@@ -17,7 +17,6 @@ from aclkit.questions.prove.objects import (
     comparison_object,
     row,
 )
-from aclkit.questions.prove.proof_settings import ReadSide
 from aclkit.questions.prove.words import (
     answer_words,
     answers_verdict,
@@ -26,12 +25,13 @@ from aclkit.questions.prove.words import (
     tell_answer,
     verdict_sentence,
 )
+from aclkit.questions.state import State
 from aclkit.rules.names.change_lines import MARKS, change_lines, line_words
 from aclkit.rules.names.words import unknown_sentences, way_out
 
 
 def comparison_answer(
-    found: Claimed, sides: Sequence[ReadSide], notes: Sequence[str], limit: int | None
+    found: Claimed, sides: Sequence[State], notes: Sequence[str], limit: int | None
 ) -> Answer:
     """Return the answer to a claim about two sides."""
     return Answer(
@@ -45,7 +45,7 @@ def comparison_answer(
     )
 
 
-def _comparison_parts(found: Claimed, sides: Sequence[ReadSide]) -> Iterator[Part]:
+def _comparison_parts(found: Claimed, sides: Sequence[State]) -> Iterator[Part]:
     lines = change_lines(each.opening for each in found.counterexamples)
     if lines:
         yield Items(Item(line_words(line), MARKS[line.kind]) for line in lines)
@@ -55,7 +55,7 @@ def _comparison_parts(found: Claimed, sides: Sequence[ReadSide]) -> Iterator[Par
     yield Facts(list(side_facts(sides)))
 
 
-def _besides(sentences: Sequence[str], sides: Sequence[ReadSide]) -> Iterator[str]:
+def _besides(sentences: Sequence[str], sides: Sequence[State]) -> Iterator[str]:
     """Yield the verdict, and what was read how."""
     yield from sentences
     yield from (f"{name}: {words}" for name, words in side_facts(sides))
@@ -68,7 +68,7 @@ def left_out_words(found: Claimed) -> Iterator[str]:
             yield f"… and {left:,} more {kind}: --all"
 
 
-def answers_answer(found: Answers, sides: Sequence[ReadSide], notes: Sequence[str]) -> Answer:
+def answers_answer(found: Answers, sides: Sequence[State], notes: Sequence[str]) -> Answer:
     """Return the answer to a file of assertions, those that fail first."""
     open_end = [way_out(found.cost)] if found.is_open_end else []
     return Answer(
@@ -82,7 +82,7 @@ def answers_answer(found: Answers, sides: Sequence[ReadSide], notes: Sequence[st
     )
 
 
-def _answers_parts(found: Answers, sides: Sequence[ReadSide]) -> Iterator[Part]:
+def _answers_parts(found: Answers, sides: Sequence[State]) -> Iterator[Part]:
     yield Items(map(_answer_item, found.worst_first))
     yield _verdict(answers_verdict(found), found.outcome)
     yield Facts(list(side_facts(sides)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Request
-from aclkit.questions.prove.proof_settings import ReadSide
+from aclkit.questions.state import State
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.decide.rules import Ruling
 from aclkit.rules.names.compare import GAINED, LOST, Difference
@@ -86,7 +86,7 @@ class Claimed:
         return sum(each.opening.cells for each in self.counterexamples if each.kind == kind)
 
 
-def hold_sides(claim: str, a: ReadSide, b: ReadSide, budget: Budget, limit: int | None) -> Claimed:
+def hold_sides(claim: str, a: State, b: State, budget: Budget, limit: int | None) -> Claimed:
     """Check a claim about two sides, see ``hold_against``.
 
     A principal that a plan creates stands for any name: nothing may be gained where A allows the

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from aclkit.questions.prove.claim import AGAINST, HOLDS, Claimed, Counterexample
 from aclkit.questions.prove.never import Answer, Answers
-from aclkit.questions.prove.proof_settings import Reading, ReadSide, Side
 from aclkit.questions.prove.words import answer_words
+from aclkit.questions.state import State
 from aclkit.rules.decide.rules import Ruling
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import UnknownCell
@@ -29,7 +29,7 @@ ANSWER_COLUMNS: Final = (
 
 
 def comparison_object(
-    found: Claimed, sides: Sequence[ReadSide], notes: Sequence[str], limit: int | None
+    found: Claimed, sides: Sequence[State], notes: Sequence[str], limit: int | None
 ) -> dict[str, Any]:
     """Return the answer to a claim about two sides."""
     return {
@@ -69,9 +69,7 @@ def row(example: Counterexample) -> tuple[object, ...]:
     )
 
 
-def answers_object(
-    found: Answers, sides: Sequence[ReadSide], notes: Sequence[str]
-) -> dict[str, Any]:
+def answers_object(found: Answers, sides: Sequence[State], notes: Sequence[str]) -> dict[str, Any]:
     """Return the answers to a file of assertions."""
     return {
         "claim": "never",
@@ -100,33 +98,33 @@ def acl_text(ruling: Ruling) -> str | None:
     return None if ruling.acl is None else str(ruling.acl)
 
 
-def _common(cost: Budget, sides: Sequence[ReadSide], notes: Sequence[str]) -> dict[str, Any]:
+def _common(cost: Budget, sides: Sequence[State], notes: Sequence[str]) -> dict[str, Any]:
     named = list(zip("ab", sides, strict=False))
     return {
         "cost": {"questions": cost.questions, "states": cost.states},
-        "settings": {name: _reading(read.reading) for name, read in named},
-        **{name: _side(read.side) for name, read in named},
+        "settings": {name: _reading(side) for name, side in named},
+        **{name: _side(side) for name, side in named},
         "notes": list(notes),
     }
 
 
-def _side(side: Side) -> dict[str, object]:
+def _side(side: State) -> dict[str, object]:
     return {
-        "path": side.path,
+        "path": side.place,
         "form": side.form,
-        "cluster": side.cluster_id,
+        "cluster": side.cluster_id or None,
         "offset": side.offset,
         "acls": len(side.acls),
     }
 
 
-def _reading(reading: Reading) -> dict[str, object]:
+def _reading(side: State) -> dict[str, object]:
     return {
-        "super_users": sorted(reading.settings.super_users),
-        "allow_everyone": reading.settings.allow_everyone,
-        "unknown": sorted(reading.settings.unknown),
-        **reading.semantics.said(),
-        "source": reading.source,
+        "super_users": sorted(side.settings.super_users),
+        "allow_everyone": side.settings.allow_everyone,
+        "unknown": sorted(side.settings.unknown),
+        **side.semantics.said(),
+        "source": side.read_by,
     }
 
 

@@ -9,63 +9,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
 from aclkit.errors import UsageError
-from aclkit.model.acl import Acl
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.brokers import ranges_by_broker, require_known_reading
 from aclkit.model.redpanda import authorizer_of
-from aclkit.model.semantics import (
-    KAFKA,
-    KIP_1042,
-    PRESETS,
-    AskedReading,
-    BrokerSettings,
-    Semantics,
-)
+from aclkit.model.semantics import KIP_1042, PRESETS, AskedReading, BrokerSettings, Semantics
 from aclkit.model.super_users import has_placeholder
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.preview.globs import first_glob_note
-from aclkit.questions.preview.state import State
-from aclkit.rules.names.rows import Rules
+from aclkit.questions.state import RECORDS, WAREHOUSE, State
 from aclkit.rules.patterns.match import GLOB
 
-if TYPE_CHECKING:
-    from aclkit.answer.masked import Hidden
-    from aclkit.questions.preview.desired import Applied
-    from aclkit.warehouse.published import AsOf
 
-WAREHOUSE: Final = "warehouse"
-LISTING: Final = "listing"
-FILES: Final = "files"
-RECORDS: Final = "records"
-_NOBODY_KNOWS: Final = BrokerSettings(unknown=frozenset({SUPER_USERS, ALLOW_EVERYONE}))
+def said(state: State) -> Iterator[tuple[str, str]]:
+    """Yield each setting of a state and the value that decides."""
+    yield SUPER_USERS, ";".join(sorted(state.settings.super_users)) or "none"
+    yield ALLOW_EVERYONE, _text(state.settings.allow_everyone)
+    yield from ((name, _text(value)) for name, value in state.semantics.said().items())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """The settings that decide, how ACLs are read, and the source of both."""
-
-    settings: BrokerSettings = _NOBODY_KNOWS
-    semantics: Semantics = KAFKA
-    source: str = "the defaults"
-
-    def equals(self, other: Reading) -> bool:
-        """Whether both decide alike, whatever their sources, and whether or not it is known."""
-        return (self.settings, self.semantics) == (other.settings, other.semantics)
-
-    def said(self) -> Iterator[tuple[str, str]]:
-        """Yield each setting and the value that decides."""
-        yield SUPER_USERS, ";".join(sorted(self.settings.super_users)) or "none"
-        yield ALLOW_EVERYONE, _text(self.settings.allow_everyone)
-        yield from ((name, _text(value)) for name, value in self.semantics.said().items())
-
-    def shown(self) -> Iterator[tuple[str, str]]:
-        """Yield each setting and its value for people; an unknown setting is marked as such."""
-        for name, value in self.said():
-            is_unknown = name in self.settings.unknown
-            yield name, f"unknown, taken as {value}" if is_unknown else value
+def settings_shown(state: State) -> Iterator[tuple[str, str]]:
+    """Yield each setting and its value for people; an unknown setting is marked as such."""
+    for name, value in said(state):
+        is_unknown = name in state.settings.unknown
+        yield name, f"unknown, taken as {value}" if is_unknown else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,11 +51,12 @@ class GivenReading:
     preset: str | None = None
     own: Mapping[str, Any] = field(default_factory=dict)
 
-    def over(self, base: Reading) -> Reading:
-        """Return what is given, and for the rest a base."""
+    def over(self, base: State) -> State:
+        """Return a state with the settings that are given, and its own for the rest."""
         given = self.settings
         users, everyone = given.super_users, given.allow_everyone
-        read = replace(
+        is_given = users is not None or everyone is not None or self.preset or self.own
+        return replace(
             base,
             settings=BrokerSettings(
                 super_users=base.settings.super_users if users is None else users,
@@ -94,9 +64,8 @@ class GivenReading:
                 unknown=self._unknown_over(base.settings.unknown),
             ),
             semantics=replace(PRESETS[self.preset] if self.preset else base.semantics, **self.own),
+            read_by="the options" if is_given else base.read_by,
         )
-        is_given = users is not None or everyone is not None or self.preset or self.own
-        return replace(read, source="the options") if is_given else read
 
     def after_glob(self, read: Semantics) -> Semantics | None:
         """Return how a run with these options reads ACLs once there is a GLOB; None is as before.
@@ -108,10 +77,11 @@ class GivenReading:
             return None
         return replace(KIP_1042, **{"authorizer": read.authorizer, **self.own})
 
-    def confirming(self, own: Reading) -> Reading:
+    def confirming(self, own: State) -> State:
         """Return how a warehouse is read: a setting unknown there is known if this confirms it."""
         read = self.over(own)
-        return replace(own, settings=read.settings) if read.equals(own) else own
+        is_same = (read.settings, read.semantics) == (own.settings, own.semantics)
+        return replace(own, settings=read.settings) if is_same else own
 
     def _unknown_over(self, unknown: frozenset[str]) -> frozenset[str]:
         users, everyone = self.settings.super_users, self.settings.allow_everyone
@@ -120,87 +90,9 @@ class GivenReading:
         return frozenset(left | ({SUPER_USERS} if has_placeholder(users or ()) else set()))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
-    """One state that something is proven about.
-
-    Attributes:
-        path: where it was read from, without secrets.
-        form: a warehouse, a listing, records or files of other formats.
-        acls: those in force in it.
-        own: how a warehouse reads them; None for a file.
-        cluster_id: of a warehouse.
-        offset: of a warehouse, where it is known: the state of all records below.
-        notes: what else a reader must know.
-        as_of: what a warehouse's state is based on.
-        fresh: principals that a plan creates: their names are not known yet.
-        applied: of files that were applied to the other side: how they lead to this state.
-        hidden: sensitive values of files, which people must not see.
-    """
-
-    path: str
-    form: str
-    acls: tuple[Acl, ...]
-    own: Reading | None = None
-    cluster_id: str | None = None
-    offset: int | None = None
-    notes: tuple[str, ...] = ()
-    as_of: AsOf | None = None
-    fresh: frozenset[str] = frozenset()
-    applied: Applied | None = None
-    hidden: tuple[Hidden, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ReadSide:
-    """A side, and the settings under which it is read."""
-
-    side: Side
-    reading: Reading
-
-    @property
-    def rules(self) -> Rules:
-        """All of it that decides."""
-        return self._rules(self.side.acls)
-
-    @property
-    def state(self) -> State:
-        """Its ACLs and the settings."""
-        acls = {acl.acl_id: acl for acl in self.side.acls}
-        return State(acls=acls, settings=self.reading.settings)
-
-    @property
-    def most(self) -> Rules:
-        """The most it can allow, in any open order and with any name of fresh principals."""
-        ends = self.side.applied and self.side.applied.ends
-        acls = ends.most.acls.values() if ends else self.side.acls
-        return self._rules((*acls, *self._for_any("ALLOW")))
-
-    @property
-    def least(self) -> Rules:
-        """The least that it must allow: a DENY for a fresh principal may deny any name."""
-        ends = self.side.applied and self.side.applied.ends
-        acls = ends.least.acls.values() if ends else self.side.acls
-        return self._rules((*acls, *self._for_any("DENY")))
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether all of it is known: its principals, and which ACLs are there at the end."""
-        return not self.side.fresh and not (self.side.applied and self.side.applied.ends)
-
-    def _for_any(self, permission_type: str) -> Iterator[Acl]:
-        for acl in self.side.acls:
-            if acl.principal in self.side.fresh and acl.permission_type == permission_type:
-                yield replace(acl, acl_id=f"{acl.acl_id} (any name)", principal="User:*")
-
-    def _rules(self, acls: Sequence[Acl]) -> Rules:
-        reading = self.reading
-        return Rules(acls=acls, settings=reading.settings, semantics=reading.semantics)
-
-
 def read_alike(
-    sides: Sequence[Side], given: GivenReading, *, each_own: bool = False
-) -> tuple[ReadSide, ...]:
+    sides: Sequence[State], given: GivenReading, *, each_own: bool = False
+) -> tuple[State, ...]:
     """Return the sides with their settings.
 
     Args:
@@ -212,12 +104,12 @@ def read_alike(
         UsageError: they differ from each other or from the options.
         DataError: only files have a range as a host, and nothing sets how brokers read it.
     """
-    if "cidr_hosts" not in given.own and not any(side.own for side in sides):
+    if "cidr_hosts" not in given.own and not any(side.read_by for side in sides):
         nobody = ranges_by_broker(())
-        require_known_reading(nobody, {acl.host for side in sides for acl in side.acls})
-    base = next((side.own for side in sides if side.own), _by_default(sides))
+        require_known_reading(nobody, {acl.host for side in sides for acl in side.acls.values()})
+    base = next((side for side in sides if side.read_by), _by_default(sides))
     read = tuple(
-        ReadSide(side, given.confirming(side.own) if side.own else given.over(base))
+        given.confirming(side) if side.read_by else given.over(side.read_like(base))
         for side in sides
     )
     if not each_own:
@@ -225,60 +117,59 @@ def read_alike(
     return read
 
 
-def _by_default(sides: Sequence[Side]) -> Reading:
+def _by_default(sides: Sequence[State]) -> State:
     """Return how files are read alike: by KIP-1042 where one of them has a GLOB ACL."""
-    has_glob = any(acl.pattern_type == GLOB for side in sides for acl in side.acls)
-    semantics = AskedReading().taken(has_glob=has_glob)
-    whose = authorizer_of(acl.principal for side in sides for acl in side.acls)
-    return Reading(semantics=replace(semantics, authorizer=whose))
+    acls = [acl for side in sides for acl in side.acls.values()]
+    semantics = AskedReading().taken(has_glob=any(acl.pattern_type == GLOB for acl in acls))
+    whose = authorizer_of(acl.principal for acl in acls)
+    return State(semantics=replace(semantics, authorizer=whose), read_by="the defaults")
 
 
-def first_glob_notes(read: Sequence[ReadSide]) -> list[str]:
+def first_glob_notes(read: Sequence[State]) -> list[str]:
     """Return the warning that one of two sides brings the first GLOB ACL, where it does."""
     if len(read) != len("AB"):
         return []
-    one, other = ((name, each.side.acls) for name, each in zip("AB", read, strict=True))
-    note = first_glob_note(one, other, read[0].reading.semantics)
+    one, other = ((name, each.acls.values()) for name, each in zip("AB", read, strict=True))
+    note = first_glob_note(one, other, read[0].semantics)
     return [note] if note else []
 
 
-def notes_of(read: Sequence[ReadSide]) -> list[str]:
+def notes_of(read: Sequence[State]) -> list[str]:
     """Return what a reader of a proof must know about its sides."""
-    sides = [each.side for each in read]
-    notes = [note for side in sides for note in side.notes]
+    notes = [note for side in read for note in side.notes]
     notes += (
-        f"{side.path}: these records are replayed from an empty cluster. To see what they change "
+        f"{side.place}: these records are replayed from an empty cluster. To see what they change "
         "in a warehouse, use aclkit preview apply."
-        for side in sides
-        if side.form == RECORDS and any(other.own for other in sides)
+        for side in read
+        if side.form == RECORDS and any(other.form == WAREHOUSE for other in read)
     )
     return [*notes, *first_glob_notes(read), *caveats(read)]
 
 
-def caveats(read: Sequence[ReadSide]) -> list[str]:
+def caveats(read: Sequence[State]) -> list[str]:
     """Return what a proof lacks where the brokers' settings of one side are unknown."""
-    unknown = frozenset[str]().union(*(each.reading.settings.unknown for each in read))
+    unknown = frozenset[str]().union(*(each.settings.unknown for each in read))
     return [*caveats_on_list(BrokerSettings(unknown=unknown))]
 
 
-def _refuse_different(read: Sequence[ReadSide], given: GivenReading) -> None:
+def _refuse_different(read: Sequence[State], given: GivenReading) -> None:
     found = [
         f"{what}: A has {one!r}, B has {other!r}"
-        for what, one, other in _differences(read[0].reading, read[-1].reading)
+        for what, one, other in _differences(read[0], read[-1])
     ] or [
         f"{what}: {name} has {one!r}, but {other!r} was passed"
         for name, each in zip("AB", read, strict=False)
-        for what, one, other in _differences(each.reading, given.over(each.reading))
+        for what, one, other in _differences(each, given.over(each))
     ]
     if found:
         way_out = " To read each side with its own: --compare-settings" if len(read) > 1 else ""
         raise UsageError(f"The settings differ: {', '.join(found)}.{way_out}")
 
 
-def _differences(one: Reading, other: Reading) -> Iterable[tuple[str, str, str]]:
-    ours, theirs = dict(one.said()), dict(other.said())
+def _differences(one: State, other: State) -> Iterable[tuple[str, str, str]]:
+    ours, theirs = dict(said(one)), dict(said(other))
     for what in ours | theirs:
-        then, now = (said.get(what, _text(value=False)) for said in (ours, theirs))
+        then, now = (each.get(what, _text(value=False)) for each in (ours, theirs))
         if then != now:
             yield what, then, now
 

@@ -20,8 +20,9 @@ from aclkit.questions.prove.claim import (
     Counterexample,
 )
 from aclkit.questions.prove.never import Answer, Answers
-from aclkit.questions.prove.proof_settings import FILES, LISTING, RECORDS, Reading, ReadSide, Side
+from aclkit.questions.prove.proof_settings import settings_shown
 from aclkit.questions.query.table_words import ruling_words, short_reason
+from aclkit.questions.state import FILES, LISTING, RECORDS, State
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.words import hard_words
 
@@ -53,36 +54,36 @@ def answers_verdict(found: Answers) -> str:
     return f"{', '.join(counts)}."
 
 
-def side_facts(sides: Sequence[ReadSide]) -> Iterator[tuple[str, str]]:
+def side_facts(sides: Sequence[State]) -> Iterator[tuple[str, str]]:
     """Yield what the sides are, and how they are read."""
-    for name, read in zip("AB", sides, strict=False):
-        yield name, side_words(read.side)
-    same = len({tuple(read.reading.shown()) for read in sides}) == 1
-    for name, read in zip("AB", sides[:1] if same else sides, strict=False):
-        yield "settings" if same else f"settings of {name}", settings_words(read.reading)
+    for name, side in zip("AB", sides, strict=False):
+        yield name, side_words(side)
+    same = len({tuple(settings_shown(side)) for side in sides}) == 1
+    for name, side in zip("AB", sides[:1] if same else sides, strict=False):
+        yield "settings" if same else f"settings of {name}", settings_words(side)
 
 
-def side_words(side: Side) -> str:
+def side_words(side: State) -> str:
     """Write what a side is."""
     acls = number_of(len(side.acls), "ACL")
     if side.form == LISTING:
-        return f"{side.path} (listing, {acls})"
+        return f"{side.place} (listing, {acls})"
     if side.form == RECORDS:
-        return f"{side.path} (records, replayed from an empty cluster, {acls})"
+        return f"{side.place} (records, replayed from an empty cluster, {acls})"
     if side.form == FILES:
-        return f"{side.path} (files, {acls})"
+        return f"{side.place} (files, {acls})"
     offset = "" if side.offset is None else f" at offset {side.offset}"
-    return f"{side.path} (warehouse, cluster {side.cluster_id}{offset}, {acls})"
+    return f"{side.place} (warehouse, cluster {side.cluster_id}{offset}, {acls})"
 
 
-def settings_words(reading: Reading) -> str:
+def settings_words(side: State) -> str:
     """Write under which settings a side is read."""
-    users, everyone, *said = reading.shown()
-    plain = replace(reading.semantics, cidr_hosts=False)
+    users, everyone, *said = settings_shown(side)
+    plain = replace(side.semantics, cidr_hosts=False)
     preset = next((name for name, known in PRESETS.items() if known == plain), None)
     ranges = [each for each in said if each[0] == "cidr_hosts"]
     shown = [users, everyone, *([("semantics", preset), *ranges] if preset else said)]
-    return f"{'; '.join(map(' '.join, shown))} (from {reading.source})"
+    return f"{'; '.join(map(' '.join, shown))} (from {side.read_by})"
 
 
 def example_words(example: Counterexample) -> str:

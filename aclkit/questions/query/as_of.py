@@ -222,6 +222,12 @@ def note_on_hole(start: int, end: int) -> str:
     return f"Offsets {start} to {end - 1} could not be read. Changes there are missing."
 
 
+def notes_on_moment(moment: Moment, timeline: Timeline) -> tuple[str, ...]:
+    """Write what is uncertain about a state of the past, and which changes it lacks."""
+    holes = (note_on_hole(*hole) for hole in timeline.holes if hole[1] <= moment.offset)
+    return (*filter(None, [moment.note]), *holes)
+
+
 def _moment(offset: int, then: Settings, timeline: Timeline, *, is_sure: bool) -> Moment:
     notes = (None if is_sure else note_on_settings(timeline), _on_doubt(timeline, offset))
     note = " ".join(filter(None, notes)) or None

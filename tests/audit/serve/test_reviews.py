@@ -10,7 +10,7 @@ import pytest
 
 from aclkit.audit.review.folder import create, decide, load
 from aclkit.audit.review.read import NewReview, new_review
-from aclkit.questions.preview.read import read_base
+from aclkit.questions.read_state import Warehouse, read_state
 from aclkit.rules.names.question import Budget
 from tests.audit.reports.made import IMAGE
 from tests.audit.review.reviews import AT
@@ -24,7 +24,7 @@ BOB, EVE = {"X-User": "bob"}, {"X-User": "eve"}
 def reviews(warehouse, tmp_path_factory):
     root = tmp_path_factory.mktemp("reviews")
     asked = NewReview(name="q1", at=AT, by="ana")
-    create(root, new_review(read_base(str(warehouse), None), asked, Budget()))
+    create(root, new_review(read_state(Warehouse(str(warehouse))), asked, Budget()))
     return root
 
 
@@ -87,9 +87,8 @@ def test_without_a_named_user_nothing_is_decided(desk, made):
 @pytest.fixture
 def only_bob(warehouse, tmp_path):
     """A review whose first item has logins, and the client of its server."""
-    found = new_review(
-        read_base(str(warehouse), None), NewReview(name="q1", at=AT, by="ana"), Budget()
-    )
+    base = read_state(Warehouse(str(warehouse)))
+    found = new_review(base, NewReview(name="q1", at=AT, by="ana"), Budget())
     first = found.items[0].item_id
     about = {**found.about, first: replace(found.about[first], logins=("bob", "a@b.example"))}
     create(tmp_path, found.with_about(about))

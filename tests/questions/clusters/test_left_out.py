@@ -123,13 +123,12 @@ def own_access(cluster_, found, side):
     """Whether ALLOWs for a principal without a counterpart alone grant it something."""
     gone = {
         each.acl_id: replace(each, principal=NOBODY)
-        for each in cluster_.state.acls.values()
+        for each in cluster_.acls.values()
         if each.is_allow
         and names_exactly(each.principal, cluster_.semantics)
         and found.principal(each.principal, side) is None
     }
-    state = replace(cluster_.state, acls={**cluster_.state.acls, **gone})
-    without = replace(cluster_, state=state)
+    without = replace(cluster_, acls={**cluster_.acls, **gone})
     return any(
         decision(cluster_, who, HOST, operation, Resource("GROUP", name)) == "ALLOWED"
         and decision(without, who, HOST, operation, Resource("GROUP", name)) == "DENIED"

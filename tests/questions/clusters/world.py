@@ -5,10 +5,9 @@ from __future__ import annotations
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, BrokerSettings
-from aclkit.questions.clusters.difference import Cluster
 from aclkit.questions.clusters.mapped_acls import Maps
 from aclkit.questions.clusters.name_map import NameMap, parse_principal_rule, parse_rule
-from aclkit.questions.preview.state import Asked, State
+from aclkit.questions.state import Inventory, State
 from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.match import reaches
@@ -30,19 +29,17 @@ def cluster(label, acls=(), *, topics=(), groups=(), principals=(), exist=None, 
     """A cluster; ``topics`` are in its inventory, ``exist`` are those that its log has."""
     resources = [Resource("TOPIC", name) for name in topics]
     resources += [Resource("GROUP", name) for name in groups]
-    return Cluster(
+    return State(
         label=label,
-        state=State(
-            acls={each.acl_id: each for each in acls},
-            settings=BrokerSettings(
-                super_users=frozenset(super_users), allow_everyone=allow_everyone
-            ),
-        ),
+        acls={each.acl_id: each for each in acls},
+        settings=BrokerSettings(super_users=frozenset(super_users), allow_everyone=allow_everyone),
         semantics=semantics,
-        inventory=Asked(
-            principals=tuple(principals), hosts=("10.0.0.1", ANY_OTHER), resources=tuple(resources)
+        inventory=Inventory(
+            principals=tuple(principals),
+            hosts=("10.0.0.1", ANY_OTHER),
+            resources=tuple(resources),
+            topics=None if exist is None else frozenset(exist),
         ),
-        topics=None if exist is None else frozenset(exist),
         **more,
     )
 
@@ -63,13 +60,13 @@ def grants(*rows):
 
 def decision(of, principal, host, operation, resource):
     """Decide one request in a cluster by the pure rule."""
-    acls = list(of.state.acls.values())
+    acls = list(of.acls.values())
     kind, name = resource
     search = BrokerRescan.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
     ruling = decide(
         [a for a in acls if reaches(a, kind, name, of.semantics)],
         Request.of(principal, host, operation, resource),
-        of.state.settings,
+        of.settings,
         of.semantics,
         wildcard_is_last=search.wildcard_is_last(kind, name),
     )

@@ -17,10 +17,10 @@ import pytest
 from aclkit.kafka.desired.model import DesiredAcl, Part, Place, ResourceChange
 from aclkit.kafka.desired.read import Desired
 from aclkit.model.semantics import KAFKA, BrokerSettings
-from aclkit.questions.gate.start import names_in
 from aclkit.questions.gate.verdict import FAIL_ON, Limits, Planned, judge
+from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.desired import apply_desired
-from aclkit.questions.preview.state import Change, State
+from aclkit.questions.state import State, names_in
 from aclkit.rules.names import moments, orders
 from aclkit.rules.names.domain import TOPICS
 from aclkit.rules.names.moments import Doing, find_moments, nearest_end
@@ -226,7 +226,7 @@ def judged(world):
     changes = [resource(number, steps) for number, steps in enumerate(world.workers)]
     plan = Part(document="plan.json", form="terraform-plan", reach="change", changes=changes)
     applied = apply_desired(Desired([plan], []), before)
-    change = Change(before=before, after=applied.after, semantics=KAFKA)
+    change = Change(before=before, after=applied.after)
     names = names_in([*acls.values(), *applied.after.acls.values()], KAFKA)
     planned = Planned.of(change, names, applied, Budget())
     assert planned.is_known

@@ -9,12 +9,11 @@ import pytest
 
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.questions.assertions.parse import parse_watches
-from aclkit.questions.gate.start import names_in
 from aclkit.questions.gate.verdict import Limits, Planned, judge
 from aclkit.questions.gate.watch import touched
-from aclkit.questions.preview.desired import Applied, Depends
-from aclkit.questions.preview.state import Change, State
+from aclkit.questions.preview.change import Change
 from aclkit.questions.prove.claim import NO_MORE, hold_against
+from aclkit.questions.state import Applied, Depends, State, names_in
 from aclkit.rules.names.moments import Doing
 from aclkit.rules.names.question import Budget
 from tests.factories import acl
@@ -29,12 +28,13 @@ def state(*acls):
 
 
 def planned(before, after, *doings, depends=()):
-    change = Change(before=state(*before), after=state(*after), semantics=KAFKA)
+    change = Change(before=state(*before), after=state(*after))
     inventory = names_in([*before, *after], KAFKA)
     there = Applied(
-        after=state(*after), ends=None, moments=None, effects=(), notes=(), places={},
-        doings=[Doing(steps, is_sure=not depends) for steps in doings], depends=depends,
-    )  # fmt: skip
+        after=state(*after),
+        doings=[Doing(steps, is_sure=not depends) for steps in doings],
+        depends=depends,
+    )
     return Planned.of(change, inventory, there, Budget())
 
 
@@ -116,8 +116,8 @@ def test_what_cannot_be_judged_never_passes(is_unread, name):
 
 
 def test_access_beyond_the_reference_is_denied():
-    rules = state(OPEN).rules(KAFKA)
-    beyond = hold_against(NO_MORE, state().rules(KAFKA), rules, Budget(), 1)
+    rules = state(OPEN).rules
+    beyond = hold_against(NO_MORE, state().rules, rules, Budget(), 1)
     within = hold_against(NO_MORE, rules, rules, Budget(), 1)
     assert verdict(planned([], [OPEN]), reference=beyond).name == "deny"
     assert verdict(planned([], [OPEN]), reference=within).name == "review"

@@ -12,8 +12,8 @@ from aclkit.model.acl import ANY_OTHER
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA
 from aclkit.questions.preview import compare as module
+from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.compare import compare
-from aclkit.questions.preview.state import Change
 from tests import strategies as small
 from tests.factories import acl
 from tests.questions.preview.world import (
@@ -58,9 +58,10 @@ def test_other_settings_differ_where_deciding_everything_twice_differs(
     acls, more, then, now, semantics
 ):
     of = Change(
-        before=state(acls, allow_everyone=then),
-        after=state([*acls, *more], allow_everyone=now, super_users=frozenset({"User:a"})),
-        semantics=semantics,
+        before=state(acls, semantics, allow_everyone=then),
+        after=state(
+            [*acls, *more], semantics, allow_everyone=now, super_users=frozenset({"User:a"})
+        ),
     )
     assert found(of) == differences(of)
 
@@ -71,10 +72,8 @@ def test_two_readings_differ_where_deciding_everything_twice_differs(
     acls, more, allow_everyone, then, now
 ):
     of = Change(
-        before=state(acls, allow_everyone=allow_everyone),
-        after=state([*acls, *more], allow_everyone=allow_everyone),
-        semantics=then,
-        semantics_after=now,
+        before=state(acls, then, allow_everyone=allow_everyone),
+        after=state([*acls, *more], now, allow_everyone=allow_everyone),
     )
     asked = ASKED.with_more(hosts=IN_RANGES)
     assert found(of, asked) == differences(of, asked)

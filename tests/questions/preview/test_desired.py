@@ -11,7 +11,7 @@ from aclkit.kafka.desired.model import DesiredAcl, Owner, Part, Place, ResourceC
 from aclkit.kafka.desired.read import Desired
 from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.preview.desired import apply_desired
-from aclkit.questions.preview.state import State
+from aclkit.questions.state import State
 from tests.factories import acl
 
 SETTINGS = BrokerSettings()

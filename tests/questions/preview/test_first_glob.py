@@ -12,7 +12,7 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.questions.preview.globs import to_next_run
 from aclkit.questions.preview.preview import preview
-from aclkit.questions.preview.state import Asked, State
+from aclkit.questions.state import Inventory, State
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.names.domain import TOPICS
 from aclkit.rules.names.question import Question
@@ -22,18 +22,20 @@ GLOB = acl("a?", pattern_type="GLOB", principal="User:x", acl_id="glob")
 PRINCIPALS = ("User:x", "User:xy", "User:x*", "User:z")
 HOSTS = ("10.0.0.1", "10.0.0.9")
 NAMES = ("a", "ab", "abc", "a?", "b")
-INVENTORY = Asked(
+INVENTORY = Inventory(
     principals=PRINCIPALS,
     hosts=HOSTS,
     resources=tuple(Resource("TOPIC", name) for name in NAMES[:3]),
 )
 
 
-def state(acls, **settings):
+def state(acls, semantics=KAFKA, after_glob=None, **settings):
     numbered = {one.acl_id or f"id-{at}": one for at, one in enumerate(acls)}
     return State(
         acls={name: replace(one, acl_id=name) for name, one in numbered.items()},
         settings=BrokerSettings(super_users=frozenset(), **settings),
+        semantics=semantics,
+        after_glob=after_glob,
     )
 
 
@@ -55,9 +57,9 @@ def test_the_preview_is_the_difference_of_both_readings_for_names_known_and_futu
     for seed in range(25):
         chance = random.Random(seed)
         some = [drawn(chance) for _ in range(chance.randint(0, 4))]
-        before = state(some, allow_everyone=is_open)
+        before = state(some, first, second, allow_everyone=is_open)
         after = state([*some, GLOB], allow_everyone=is_open)
-        found = preview(to_next_run(before, after, first, second), INVENTORY)
+        found = preview(to_next_run(before, after), INVENTORY)
 
         def at(request, then, how):
             return decide(then.acls.values(), request, then.settings, how).decision
@@ -88,8 +90,8 @@ def test_the_preview_is_the_difference_of_both_readings_for_names_known_and_futu
 
 def test_what_comes_of_the_reading_and_what_of_the_acl_are_told_apart():
     wide = acl("a", principal="User:x*")
-    before, after = state([wide]), state([wide, GLOB])
-    reading, acls = preview(to_next_run(before, after, KAFKA, KIP_1042), INVENTORY).parts
+    before, after = state([wide], KAFKA, KIP_1042), state([wide, GLOB])
+    reading, acls = preview(to_next_run(before, after), INVENTORY).parts
     assert reading.change.affected == []
     assert {cell.principal for cell in reading.effect.cells("gained")} == {"User:x", "User:xy"}
     assert [one.acl_id for one in acls.change.affected] == ["glob"]
@@ -97,6 +99,6 @@ def test_what_comes_of_the_reading_and_what_of_the_acl_are_told_apart():
 
 
 def test_a_preset_that_was_asked_for_stays():
-    change = to_next_run(state([]), state([GLOB]), KAFKA, KAFKA)
+    change = to_next_run(state([], KAFKA, KAFKA), state([GLOB]))
     assert change.readings == (KAFKA, KAFKA)
     assert preview(change, INVENTORY).parts is None

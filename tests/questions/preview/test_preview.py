@@ -19,9 +19,9 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.questions.preview.access_change import KINDS, REDECIDED
 from aclkit.questions.preview.answer import preview_answer
+from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.preview import preview
 from aclkit.questions.preview.preview_json import inventory_sentence
-from aclkit.questions.preview.state import Change
 from aclkit.questions.preview.words import PLANNED, example_sentence, left_open, total_sentence
 from aclkit.rules.names.change_lines import change_lines, line_words
 from aclkit.rules.names.compare import AT_LEAST_MORE, GAINED, LOST, UNKNOWN
@@ -335,7 +335,6 @@ def test_other_settings_are_part_of_the_verdict():
     of = Change(
         before=state(acls, super_users=frozenset({"User:b"})),
         after=state(acls, super_users=frozenset()),
-        semantics=KIP_1042,
     )
     result = preview(of, topics("t", "u"))
     assert result.verdict == "less"

@@ -12,8 +12,8 @@ from aclkit.model.acl import ANY_OTHER
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042
 from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.answer import preview_answer
+from aclkit.questions.preview.change import Change, with_named
 from aclkit.questions.preview.preview import preview
-from aclkit.questions.preview.state import Change, with_named
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget
 from tests import strategies as small
@@ -26,7 +26,7 @@ RANGES = replace(KAFKA, cidr_hosts=True)
 
 def upgrade(acls, before=KAFKA, after=RANGES, *, allow_everyone=False):
     both = state(acls, allow_everyone=allow_everyone)
-    return Change(before=both, after=both, semantics=before, semantics_after=after)
+    return Change(before=both.read_as(before), after=both.read_as(after))
 
 
 @settings(max_examples=60)

@@ -6,7 +6,8 @@ from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.questions.preview.state import Asked, Change, State
+from aclkit.questions.preview.change import Change
+from aclkit.questions.state import Inventory, State
 from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.match import reaches
@@ -18,7 +19,7 @@ IN_RANGES = (
     *(f"<any-other in {within}>" for within in ("10.0.0.0/8", "0.0.0.0/0", "::/0")),
 )
 NAMES = ("", "a", "ab", "b", "*a", "!a", "a?", ANY_OTHER)
-ASKED = Asked(
+ASKED = Inventory(
     principals=PRINCIPALS,
     hosts=HOSTS,
     resources=tuple(Resource(kind, name) for kind in ("TOPIC", "GROUP") for name in NAMES),
@@ -26,26 +27,26 @@ ASKED = Asked(
 SUPER = frozenset({"User:s", ANY_OTHER_PRINCIPAL})
 
 
-def state(acls, *, allow_everyone=False, super_users=SUPER):
+def state(acls, semantics=KIP_1042, *, allow_everyone=False, super_users=SUPER):
     return State(
         acls={a.acl_id: a for a in acls},
         settings=BrokerSettings(super_users=super_users, allow_everyone=allow_everyone),
+        semantics=semantics,
     )
 
 
 def change(before, after, semantics=KIP_1042, *, allow_everyone=False):
     """A change of ACLs under the same settings."""
     return Change(
-        before=state(before, allow_everyone=allow_everyone),
-        after=state(after, allow_everyone=allow_everyone),
-        semantics=semantics,
+        before=state(before, semantics, allow_everyone=allow_everyone),
+        after=state(after, semantics, allow_everyone=allow_everyone),
     )
 
 
 def topics(*names, principals=("User:a", "User:b"), hosts=("10.0.0.1", ANY_OTHER)):
     """An inventory of topics."""
     resources = tuple(Resource("TOPIC", name) for name in names)
-    return Asked(principals=principals, hosts=hosts, resources=resources)
+    return Inventory(principals=principals, hosts=hosts, resources=resources)
 
 
 def decisions(of, semantics, asked=ASKED):

@@ -9,16 +9,9 @@ import pytest
 from aclkit.errors import DataError, UsageError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from aclkit.questions.prove.proof_settings import (
-    LISTING,
-    WAREHOUSE,
-    GivenReading,
-    Reading,
-    Side,
-    first_glob_notes,
-    read_alike,
-)
+from aclkit.questions.prove.proof_settings import GivenReading, first_glob_notes, read_alike
 from aclkit.questions.prove.words import settings_words, side_facts
+from aclkit.questions.state import LISTING, State
 from tests.factories import acl
 
 SUPER = BrokerSettings(super_users=frozenset({"User:admin"}))
@@ -27,13 +20,13 @@ BOTH = frozenset({SUPER_USERS, ALLOW_EVERYONE})
 NOBODY_KNOWS = BrokerSettings(unknown=BOTH)
 
 
-def file(*acls) -> Side:
-    return Side(path="a.txt", form=LISTING, acls=acls)
+def file(*acls) -> State:
+    return State(place="a.txt", form=LISTING).with_only(acls)
 
 
-def warehouse(settings=SUPER, semantics=KAFKA) -> Side:
-    own = Reading(settings=settings, semantics=semantics, source="run 1 of the warehouse")
-    return Side(path="w", form=WAREHOUSE, acls=(), own=own)
+def warehouse(settings=SUPER, semantics=KAFKA) -> State:
+    own = "run 1 of the warehouse"
+    return State(place="w", settings=settings, semantics=semantics, read_by=own)
 
 
 def test_ranges_of_files_alone_are_read_as_the_options_say_and_not_by_a_guess():
@@ -56,16 +49,16 @@ GLOB = acl("a?", pattern_type="GLOB")
 def test_two_files_are_read_alike_by_kip_1042_where_one_has_a_glob_else_as_kafka_does(
     acls, semantics
 ):
-    for read in read_alike([replace(file(), acls=each) for each in acls], NOTHING):
+    for read in read_alike([file(*each) for each in acls], NOTHING):
         assert (read.rules.settings, read.rules.semantics) == (BrokerSettings(), semantics)
-        assert read.reading.source == "the defaults"
+        assert read.read_by == "the defaults"
 
 
 @pytest.mark.parametrize("semantics", [KAFKA, KIP_1042])
 def test_a_side_that_brings_the_first_glob_is_warned_of_and_both_are_read_as_the_warehouse_is(
     semantics,
 ):
-    sides = [warehouse(semantics=semantics), replace(file(), acls=(GLOB,))]
+    sides = [warehouse(semantics=semantics), file(GLOB)]
     read = read_alike(sides, NOTHING)
     assert {each.rules.semantics for each in read} == {semantics}
     (note,) = first_glob_notes(read)
@@ -82,13 +75,13 @@ def test_what_is_given_holds_for_two_files_and_the_rest_is_default():
         assert read.rules.settings == BrokerSettings(allow_everyone=True)
         assert read.rules.semantics.glob_patterns
         assert not read.rules.semantics.identity_globs
-        assert read.reading.source == "the options"
+        assert read.read_by == "the options"
 
 
 @pytest.mark.parametrize("sides", [[warehouse(), file()], [file(), warehouse()]])
 def test_a_file_is_read_as_the_warehouse_beside_it(sides):
     a, b = read_alike(sides, NOTHING)
-    assert a.reading.equals(b.reading)
+    assert a.rules == b.rules
     assert a.rules.settings == SUPER
 
 
@@ -139,32 +132,32 @@ def test_ranges_are_a_setting_in_which_sides_can_differ():
     given = GivenReading(preset="kafka", own={"cidr_hosts": True})
     for each in read_alike([file(), file()], given):
         assert each.rules.semantics == newer
-        assert "semantics kafka; cidr_hosts true" in settings_words(each.reading)
+        assert "semantics kafka; cidr_hosts true" in settings_words(each)
 
 
 def test_of_files_alone_the_settings_are_unknown_but_for_what_options_give():
     for read in read_alike([file(), file()], NOTHING):
-        assert read.reading.settings.unknown == BOTH
-        assert settings_words(read.reading).startswith(
+        assert read.settings.unknown == BOTH
+        assert settings_words(read).startswith(
             "super.users unknown, taken as none; "
             "allow.everyone.if.no.acl.found unknown, taken as false; "
         )
     given = GivenReading(settings=GivenSettings(super_users=frozenset({"User:admin"})))
     for read in read_alike([file(), file()], given):
-        assert read.reading.settings.unknown == {ALLOW_EVERYONE}
-        assert settings_words(read.reading).startswith("super.users User:admin; ")
+        assert read.settings.unknown == {ALLOW_EVERYONE}
+        assert settings_words(read).startswith("super.users User:admin; ")
 
 
 def test_a_value_with_a_placeholder_is_given_and_stays_unknown():
     given = GivenReading(settings=GivenSettings(unresolved=BOTH))
-    assert given.over(Reading()).settings.unknown == BOTH
+    assert given.over(State()).settings.unknown == BOTH
     some = GivenReading(settings=GivenSettings(super_users=frozenset({"User:${env:ME}"})))
-    assert some.over(Reading(settings=SUPER)).settings.unknown == {SUPER_USERS}
+    assert some.over(State(settings=SUPER)).settings.unknown == {SUPER_USERS}
 
 
 def test_a_file_beside_a_warehouse_lacks_what_the_warehouse_lacks():
     for read in read_alike([warehouse(NOBODY_KNOWS), file()], NOTHING):
-        assert read.reading.settings.unknown == BOTH
+        assert read.settings.unknown == BOTH
 
 
 def test_what_is_unknown_on_one_side_is_no_difference_from_its_default_and_is_said():
@@ -177,10 +170,10 @@ def test_what_is_unknown_on_one_side_is_no_difference_from_its_default_and_is_sa
 def test_what_options_say_as_a_warehouse_took_it_is_unknown_no_more():
     given = GivenReading(settings=GivenSettings(super_users=frozenset()))
     (read,) = read_alike([warehouse(NOBODY_KNOWS)], given)
-    assert read.reading.settings.unknown == {ALLOW_EVERYONE}
-    assert read.reading.source == "run 1 of the warehouse"
+    assert read.settings.unknown == {ALLOW_EVERYONE}
+    assert read.read_by == "run 1 of the warehouse"
     other = GivenReading(settings=GivenSettings(super_users=frozenset({"User:me"})))
     with pytest.raises(UsageError, match=r"super\.users: A has 'none', but 'User:me' was passed"):
         read_alike([warehouse(NOBODY_KNOWS)], other)
     a, b = read_alike([warehouse(NOBODY_KNOWS), file()], other, each_own=True)
-    assert (a.reading.settings.unknown, b.reading.settings.unknown) == (BOTH, {ALLOW_EVERYONE})
+    assert (a.settings.unknown, b.settings.unknown) == (BOTH, {ALLOW_EVERYONE})

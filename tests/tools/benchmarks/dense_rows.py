@@ -17,7 +17,7 @@ import duckdb
 from deltalake import DeltaTable
 
 from aclkit.model.acl import Request
-from aclkit.questions.preview.read import read_base
+from aclkit.questions.read_state import Warehouse, read_state
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import Ruling
 
@@ -43,7 +43,7 @@ def _read_by_one_topic(table: DeltaTable, topics: list[str]) -> tuple[int, list[
 @click.option("--seed", default=1, show_default=True)
 def main(warehouse: Path, rows: int, topics: int, seed: int) -> None:
     """Say how many files one topic reads, and whether drawn rows are as the pure rule says."""
-    base = read_base(str(warehouse), None)
+    base = read_state(Warehouse(str(warehouse)))
     names = [name for kind, name in sorted(base.inventory.resources) if kind == "TOPIC"]
     table = DeltaTable(warehouse / "explain")
     files, opened = _read_by_one_topic(table, random.Random(seed).sample(names, topics))
@@ -58,13 +58,13 @@ def main(warehouse: Path, rows: int, topics: int, seed: int) -> None:
         f"USING SAMPLE {min(100.0, 100 * rows / size)} PERCENT (bernoulli, {seed})",
         [table.file_uris()],
     )
-    index = AclIndex.of(base.state.acls.values(), base.semantics)
+    index = AclIndex.of(base.acls.values(), base.semantics)
     seen = differing = 0
     while some := drawn.fetchmany(10_000):
         for row in some:
             seen += 1
             ruled = index.decide(
-                Request(**dict(zip(_REQUEST, row[:5], strict=True))), base.state.settings
+                Request(**dict(zip(_REQUEST, row[:5], strict=True))), base.settings
             )
             if _told(ruled) != row[5:]:
                 differing += 1

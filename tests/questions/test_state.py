@@ -5,7 +5,7 @@ from __future__ import annotations
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA
-from aclkit.questions.gate.start import names_in
+from aclkit.questions.state import names_in
 from tests.factories import acl
 
 

@@ -1,4 +1,4 @@
-"""ACLs, settings and how they are read, before and after; and what is asked about. Pure."""
+"""Two states → the ACLs that differ, how they are read, and the names to ask about. Pure."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from aclkit.model.acl import Acl
 from aclkit.model.cidr import is_any_other
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.semantics import Semantics
 from aclkit.pipeline.inventory.any_other import atom_witnesses
+from aclkit.questions.state import Inventory, State
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.rows import Rules, reads_alike
+from aclkit.rules.names.rows import reads_alike
 from aclkit.rules.patterns.identity import asked_host
 from aclkit.rules.patterns.match import (
     GLOB,
@@ -22,29 +23,6 @@ from aclkit.rules.patterns.match import (
     has_wildcard,
     names_one,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """What decides: the ACLs alive, by id, and the brokers' settings."""
-
-    acls: Mapping[str, Acl]
-    settings: BrokerSettings
-
-    def with_acls(self, added: Iterable[Acl]) -> State:
-        """Return the state with more ACLs."""
-        acls = {**self.acls, **{acl.acl_id: acl for acl in added}}
-        return State(acls=acls, settings=self.settings)
-
-    def without(self, ids: Iterable[str]) -> State:
-        """Return the state without some ACLs."""
-        gone = set(ids)
-        acls = {name: acl for name, acl in self.acls.items() if name not in gone}
-        return State(acls=acls, settings=self.settings)
-
-    def rules(self, semantics: Semantics) -> Rules:
-        """Return all that decides where ACLs are read so."""
-        return Rules(acls=tuple(self.acls.values()), settings=self.settings, semantics=semantics)
 
 
 class ReadAnew(NamedTuple):
@@ -67,21 +45,17 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Two states, and how ACLs are read in each.
+    """Two states.
 
     Attributes:
         before: the one.
         after: the other.
-        semantics: how the first is read.
-        semantics_after: how the second is; None is in the same way.
         second: ids of the ACLs of the second state that count by its own reading only; what both
             readings take alike counts by the first.
     """
 
     before: State
     after: State
-    semantics: Semantics
-    semantics_after: Semantics | None = None
     second: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,8 +80,7 @@ class Change:
                 replace(acl, acl_id=f"{name} (another ACL)") if then.get(name, acl) != acl else acl
                 for name, acl in self.after.acls.items()
             )
-            after = State(acls={acl.acl_id: acl for acl in acls}, settings=self.after.settings)
-            object.__setattr__(self, "after", after)
+            object.__setattr__(self, "after", self.after.with_only(acls))
 
     @property
     def added(self) -> list[Acl]:
@@ -127,7 +100,7 @@ class Change:
     @property
     def readings(self) -> tuple[Semantics, Semantics]:
         """How ACLs are read, before and after."""
-        return self.semantics, self.semantics_after or self.semantics
+        return self.before.semantics, self.after.semantics
 
     @property
     def reread(self) -> list[Acl]:
@@ -139,7 +112,7 @@ class Change:
         """Yield the ACLs of both states by the reading that they count by."""
         later = self.after.acls.items()
         first = {name: acl for name, acl in later if name not in self.second}
-        yield Way([*{**self.before.acls, **first}.values()], self.semantics, str)
+        yield Way([*{**self.before.acls, **first}.values()], self.readings[0], str)
         if self.second:
             only = [acl for name, acl in later if name in self.second]
             yield Way(only, self.readings[1], ReadAnew)
@@ -163,40 +136,8 @@ class Change:
         then, now = self.readings
         return self.changes_settings or then.deciding_acl != now.deciding_acl
 
-    @property
-    def rules_before(self) -> Rules:
-        """All that decides before."""
-        return self.before.rules(self.readings[0])
 
-    @property
-    def rules_after(self) -> Rules:
-        """All that decides after."""
-        return self.after.rules(self.readings[1])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """Principals, hosts and resources to decide about."""
-
-    principals: tuple[str, ...]
-    hosts: tuple[str, ...]
-    resources: tuple[Resource, ...]
-
-    def with_more(
-        self,
-        principals: Iterable[str] = (),
-        hosts: Iterable[str] = (),
-        resources: Iterable[Resource] = (),
-    ) -> Asked:
-        """Return these and others, each once."""
-        return Asked(
-            principals=tuple(dict.fromkeys((*self.principals, *principals))),
-            hosts=tuple(dict.fromkeys((*self.hosts, *hosts))),
-            resources=tuple(dict.fromkeys((*self.resources, *resources))),
-        )
-
-
-def with_named(asked: Asked, change: Change) -> Asked:
+def with_named(asked: Inventory, change: Change) -> Inventory:
     """Add the principals, hosts, ranges and resources that the ACLs of a change name.
 
     Who asks for an ACL asks about them, in the inventory or not.
@@ -218,7 +159,7 @@ def with_named(asked: Asked, change: Change) -> Asked:
 
 
 def _empty_atoms(
-    hosts: Iterable[str], asked: Asked, change: Change, semantics: Semantics
+    hosts: Iterable[str], asked: Inventory, change: Change, semantics: Semantics
 ) -> set[str]:
     """Return those that stand for what ranges have alone, where they have nothing alone."""
     if not any(map(is_any_other, hosts)):
