@@ -8,7 +8,7 @@ import duckdb
 import pytest
 import sqlglot
 
-from aclkit.audit.mcp.described_tables import VIEWS
+from aclkit.audit.mcp.asked_sql import VIEWS
 from aclkit.warehouse import view_script
 from aclkit.warehouse.schemas import TABLES
 from tests.cli.running import Warehouse

@@ -10,7 +10,7 @@ from deltalake import DeltaTable
 from pyspark.errors import AnalysisException
 from pyspark.sql import functions as F
 
-from aclkit.audit.mcp.described_tables import VIEWS
+from aclkit.audit.mcp.asked_sql import VIEWS
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.semantics import BrokerSettings
 from aclkit.spark import tables as spark_tables

@@ -22,7 +22,7 @@ from aclkit.audit.mcp.arguments import (
     WhoCan,
     Why,
 )
-from aclkit.audit.mcp.described_tables import tables_answer
+from aclkit.audit.mcp.asked_sql import tables_answer
 from aclkit.audit.reports.changes_answer import read_run_changes
 from aclkit.audit.reports.findings_answer import (
     findings_answer,

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from aclkit.audit.mcp.described_tables import VIEWS
+from aclkit.audit.mcp.asked_sql import VIEWS
 from aclkit.audit.mcp.reply import OUTPUT_SCHEMA
 from aclkit.audit.mcp.server import make_server
 from aclkit.audit.serve.workers import Limits
