@@ -152,6 +152,11 @@ def to_datetime(micros: int) -> datetime:
     return _EPOCH + timedelta(microseconds=micros)
 
 
+def to_naive(micros: int) -> datetime:
+    """Turn microseconds since 1970 into a time in UTC without a zone, as tables have it."""
+    return to_datetime(micros).replace(tzinfo=None)
+
+
 def to_micros(time: datetime) -> int:
     """Turn a time into microseconds since 1970; without a zone it is UTC."""
     return _micros(time if time.tzinfo else time.replace(tzinfo=UTC))

@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from aclkit.model.phrases import few, number_of
@@ -18,7 +19,7 @@ from aclkit.rules.decide.rules import ALLOWED
 GAP: Final = timedelta(hours=1)
 """Without a line for longer than this, a log is taken to be missing: brokers speak all the time."""
 
-Gap = tuple[datetime, datetime]
+Span = tuple[datetime, datetime]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +46,7 @@ class Coverage:
 
     files: tuple[FileCoverage, ...]
     allowed_from: datetime | None
-    gaps: tuple[Gap, ...]
+    gaps: tuple[Span, ...]
 
     @property
     def first(self) -> datetime | None:
@@ -68,20 +69,14 @@ class Coverage:
         return sum(file.allowed_lines for file in self.files)
 
 
-def find_gaps(stretches: Iterable[Gap]) -> tuple[Gap, ...]:
+def find_gaps(stretches: Iterable[Span]) -> tuple[Span, ...]:
     """Return where between stretches, (first line, last line) each, nothing was written.
 
     >>> at = [datetime(2026, 1, 1, hour) for hour in (0, 1, 5)]
     >>> [(a.hour, b.hour) for a, b in find_gaps([(at[2], at[2]), (at[0], at[1])])]
     [(1, 5)]
     """
-    gaps: list[Gap] = []
-    newest: datetime | None = None
-    for first, last in sorted(stretches):
-        if newest is not None and first - newest > GAP:
-            gaps.append((newest, first))
-        newest = last if newest is None else max(newest, last)
-    return tuple(gaps)
+    return tuple((one[1], other[0]) for one, other in pairwise(united(stretches)))
 
 
 def describe(coverage: Coverage) -> str:
@@ -96,7 +91,7 @@ def describe(coverage: Coverage) -> str:
     )
 
 
-def shown_gaps(gaps: Sequence[Gap]) -> list[dict[str, datetime]]:
+def shown_gaps(gaps: Sequence[Span]) -> list[dict[str, datetime]]:
     """Return gaps as a program reads them."""
     return [{"from": start, "to": end} for start, end in gaps]
 
@@ -332,9 +327,6 @@ class Needed:
     def least(self, start: datetime) -> int | None:
         """Return of how many brokers the log must be; None where that is not known."""
         return self.brokers or len(self.required(start)) or None
-
-
-Span = tuple[datetime, datetime]
 
 
 def controllers_of(log: AuthorizerLog) -> set[str]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from aclkit.model.acl import Request
 from aclkit.questions.usage.check import MISMATCH, UNREADABLE, VERDICTS
-from aclkit.questions.usage.clock import to_datetime
+from aclkit.questions.usage.clock import to_naive
 from aclkit.questions.usage.coverage import Coverage, FileCoverage, find_gaps
 from aclkit.questions.usage.entry import CUT_SHORT
 from aclkit.questions.usage.layout import LAYOUT_NOT_READ
@@ -103,7 +103,7 @@ def coverage_of(read: Reader) -> Coverage:
     return Coverage(
         files=tuple(FileCoverage(**dict(zip(own, row[:-1], strict=True))) for row in files),
         allowed_from=min((row[-1] for row in files if row[-1]), default=None),
-        gaps=find_gaps((_naive(start), _naive(end)) for start, end in stretches),
+        gaps=find_gaps((to_naive(start), to_naive(end)) for start, end in stretches),
     )
 
 
@@ -135,7 +135,7 @@ def matches_of(requests: Iterable[tuple[Request, int]], past: ClusterPast) -> di
         for life in past.granting(request, at):
             acl_id = life.acl.acl_id
             found[acl_id] = max(found.get(acl_id, at), at)
-    return {acl_id: _naive(at) for acl_id, at in found.items()}
+    return {acl_id: to_naive(at) for acl_id, at in found.items()}
 
 
 def grants_of(read: Reader, past: ClusterPast, log: Judgeable) -> list[Grant]:
@@ -146,10 +146,6 @@ def grants_of(read: Reader, past: ClusterPast, log: Judgeable) -> list[Grant]:
     grants = (life for life in alive if life.acl.is_allow)
     supers = past.timeline.settings[-1].broker.super_users
     return judge_grants(grants, named, matched, log, supers, past.semantics)
-
-
-def _naive(micros: int) -> datetime:
-    return to_datetime(micros).replace(tzinfo=None)
 
 
 _OF_FILES: Final = "access_day JOIN log_file USING (file_id)"

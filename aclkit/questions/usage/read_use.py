@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.model.acl import Request
 from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE
-from aclkit.questions.usage.clock import to_datetime
+from aclkit.questions.usage.clock import to_naive
 from aclkit.questions.usage.coverage import (
     HEARTBEAT,
     AuthorizerLog,
@@ -242,7 +242,7 @@ def _read_log(tables: Tables, cluster_id: str, registered: Iterable[Broker]) -> 
 
 
 def _stretches(file: str, starts: Sequence[int], ends: Sequence[int]) -> list[Stretch]:
-    return [Stretch(file, _naive(a), _naive(b)) for a, b in zip(starts, ends, strict=True)]
+    return [Stretch(file, to_naive(a), to_naive(b)) for a, b in zip(starts, ends, strict=True)]
 
 
 def _by_day(spoke: Iterable[Stretch], days: set[tuple[str, object]]) -> Iterable[Stretch]:
@@ -254,10 +254,6 @@ def _by_day(spoke: Iterable[Stretch], days: set[tuple[str, object]]) -> Iterable
             if (file, begin.date()) in days:
                 yield Stretch(file, begin, min(last, midnight))
             begin = midnight
-
-
-def _naive(micros: int) -> datetime:
-    return to_datetime(micros).replace(tzinfo=None)
 
 
 _SAME: Final = 0.2

@@ -13,9 +13,9 @@ from urllib.parse import quote
 import pytest
 
 from aclkit.audit.serve import middleware
-from aclkit.audit.serve.app import LONGEST_FIELD
 from aclkit.audit.serve.listening import TokenFile
 from aclkit.audit.serve.middleware import LONGEST_QUERY
+from aclkit.audit.serve.server import LONGEST_FIELD
 from aclkit.audit.serve.workers import Limits
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.resource import Resource
