@@ -33,13 +33,13 @@ from aclkit.audit.reports.gather_past import read_moved
 from aclkit.audit.reports.words import iso
 from aclkit.errors import AclkitError
 from aclkit.model.facts import RECORD
-from aclkit.warehouse.alerted_file import Entry
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import deciding_run, open_warehouse
 from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.storage import newest_version
+from aclkit.warehouse.watch_state import Entry
 
 
 @dataclass(kw_only=True)

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from aclkit.errors import AclkitError, UnnotedError, first_line
-from aclkit.warehouse.alerted_file import ALERTED, AlertedFile, Entry, alerted_file
 from aclkit.warehouse.location import Location
-from aclkit.warehouse.watch_state import FOLDER
+from aclkit.warehouse.watch_state import ALERTED, FOLDER, AlertedFile, Entry, alerted_file
 
 TOLD: Final = "told"
 """The part of an entry that holds what each receiver was alerted."""

@@ -17,8 +17,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from aclkit.runtime.connections import SECONDS_FOR_BODY, SECONDS_FOR_HEAD, Connections, Rank
-from aclkit.runtime.request_target import host_and_path
+from aclkit.runtime.connections import (
+    SECONDS_FOR_BODY,
+    SECONDS_FOR_HEAD,
+    Connections,
+    Rank,
+    host_and_path,
+)
 
 VOUCH: Final = "aclkit.vouch"
 """The key of a request's scope that has what the door calls for a user's request."""

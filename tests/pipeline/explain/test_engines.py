@@ -16,11 +16,11 @@ import pytest
 
 from aclkit.errors import SurroundingsError
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.pipeline.explain.deciding import decide
-from aclkit.pipeline.explain.engines import (
+from aclkit.pipeline.explain.deciding import (
     InProcesses,
     InThisProcess,
     Unit,
+    decide,
     engine_of,
 )
 from aclkit.pipeline.explain.prepared import Resources, prepare
@@ -169,7 +169,7 @@ def test_processes_end_at_once_where_the_work_is_given_up(tmp_path):
 RUN = """
 import sys
 from pathlib import Path
-from aclkit.pipeline.explain.engines import InProcesses, Unit
+from aclkit.pipeline.explain.deciding import InProcesses, Unit
 from aclkit.pipeline.plan import Plan
 from tests.pipeline.explain.units import Slow
 

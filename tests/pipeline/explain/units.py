@@ -13,7 +13,7 @@ import numpy as np
 
 from aclkit.errors import SurroundingsError
 from aclkit.pipeline.explain.arrays import Numbers
-from aclkit.pipeline.explain.engines import Unit
+from aclkit.pipeline.explain.deciding import Unit
 
 
 @dataclass(frozen=True)
