@@ -1,14 +1,22 @@
 """A session → how many tasks its cluster does at once, and how much memory Python has in each.
 
 Spark is asked, not this machine: the driver may be smaller than an executor, or larger.
+
+Things of a session that need not wait for each other are done at once, each in a thread: planning
+and committing are one thread's work, and the last tasks of a job leave cores free.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+from pyspark import inheritable_thread_target
 
 from aclkit.runtime.memory import bytes_of, heap_size, memory_limit
 
@@ -69,3 +77,41 @@ def bytes_of_task(settings: Mapping[str, str]) -> int:
     heap = bytes_of(settings.get("spark.executor.memory", _HEAP_OF_EXECUTORS))
     factor = float(settings.get("spark.executor.memoryOverheadFactor", _OVERHEAD_FACTOR))
     return max(_LEAST_OVERHEAD, int(heap * factor)) // cores
+
+
+_Done = TypeVar("_Done")
+
+
+class Begin(Protocol):
+    """Begins something in a thread of its own."""
+
+    def __call__(self, do: Callable[[], _Done], /) -> Future[_Done]:
+        """Return what tells its end."""
+
+
+@contextmanager
+def at_once(spark: SparkSession, most: int) -> Iterator[Begin]:
+    """Hand out what begins something of a session; the end waits for all that was begun.
+
+    Where the body fails, what has not begun does not begin, and Spark ends the jobs of the rest.
+
+    Args:
+        spark: the session.
+        most: so many are done at once, and no more are begun.
+    """
+    tag = f"aclkit-{uuid.uuid4().hex}"
+
+    def begin(do: Callable[[], _Done]) -> Future[_Done]:
+        def tagged() -> _Done:
+            spark.addTag(tag)
+            return do()
+
+        return pool.submit(inheritable_thread_target(spark)(tagged))
+
+    with ThreadPoolExecutor(most, thread_name_prefix="aclkit-spark") as pool:
+        try:
+            yield begin
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            spark.interruptTag(tag)
+            raise

@@ -18,8 +18,14 @@ from socket import AF_INET, AF_INET6
 from typing import Final, NamedTuple, cast
 
 from aclkit.errors import SurroundingsError, UsageError
-from aclkit.runtime.connections import AT_ONCE, WAITING, Connections, Rank, most_connections
-from aclkit.runtime.request_target import host_and_path
+from aclkit.runtime.connections import (
+    AT_ONCE,
+    WAITING,
+    Connections,
+    Rank,
+    host_and_path,
+    most_connections,
+)
 
 
 class Reply(NamedTuple):

@@ -1,11 +1,15 @@
 """A work and its units → the units done in processes of this machine, or in Spark's tasks.
 
-The work is saved once, and what does a unit maps it into memory (``mapped``). What comes back is in
+The work is saved once, and what does a unit maps it into memory. What comes back is in
 the order of the units.
+
+It is one file, made and read by this package's own code alone. The arrays within it lie behind each
+other as they are, and processes that map the file share them.
 """
 
 from __future__ import annotations
 
+import mmap
 import multiprocessing
 import pickle
 import uuid
@@ -20,7 +24,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.child import SAFE_PATH, bound
 from aclkit.runtime.environment import environ
-from aclkit.runtime.mapped import load_mapped, save_mapped
 from aclkit.runtime.scratch import scratch
 
 if TYPE_CHECKING:
@@ -134,3 +137,34 @@ _KILLED: Final = (
     "A process that {} was killed, perhaps because the machine ran out of memory. Nothing is "
     "published. Run it again where more memory is free, or with --decide-with spark on a cluster."
 )
+
+
+_ALIGNED: Final = 64
+_WORD: Final = 8
+
+
+def save_mapped(value: object, path: Path) -> None:
+    """Write a value and its arrays."""
+    buffers: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    raws = [buffer.raw() for buffer in buffers]
+    table = pickle.dumps((len(head), [len(raw) for raw in raws]))
+    with path.open("xb") as file:
+        file.write(len(table).to_bytes(_WORD, "little") + table + head)
+        for raw in raws:
+            file.write(b"\0" * (-file.tell() % _ALIGNED))
+            file.write(raw)
+
+
+def load_mapped(path: Path) -> Any:  # noqa: ANN401 -- whatever was saved
+    """Return the value of a file; its arrays cannot be written to."""
+    with path.open("rb") as file:
+        whole = memoryview(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ))
+    start = _WORD + int.from_bytes(whole[:_WORD], "little")
+    length, sizes = pickle.loads(whole[_WORD:start])  # noqa: S301 -- this package's own file
+    at, buffers = start + length, []
+    for size in sizes:
+        at += -at % _ALIGNED
+        buffers.append(whole[at : at + size])
+        at += size
+    return pickle.loads(whole[start : start + length], buffers=buffers)  # noqa: S301 -- its own

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +30,7 @@ from deltalake.transaction import AddAction, RemoveAction, create_table_with_add
 from aclkit.errors import SurroundingsError, first_line
 from aclkit.runtime.environment import is_of_system, write_error
 from aclkit.runtime.uri import is_uri
-from aclkit.warehouse.described import (
+from aclkit.warehouse.column_types import (
     columns_of_new,
     description_of,
     metadata_with_comments,
@@ -374,6 +374,12 @@ def properties_of(uri: str) -> dict[str, str]:
     """Return the properties of a table at its newest version."""
     said = DeltaTable(uri).metadata().configuration
     return {key: value for key, value in said.items() if value is not None}
+
+
+def with_properties(properties: Mapping[str, str]) -> Callable[..., object]:
+    """Return the change that sets properties of a table, also where it has them already."""
+    said = dict(properties)
+    return lambda found, **how: found.alter.set_table_properties(said, **how)
 
 
 def change_table(uri: str, commit: Commit, change: Callable[..., object]) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import IO, Final
 
 from aclkit.errors import SurroundingsError
+from aclkit.runtime.atomic_file import open_own
 from aclkit.runtime.child import held_by_children
 from aclkit.runtime.deadline import Deadline
 from aclkit.runtime.environment import require_room, require_writable, write_error
-from aclkit.runtime.own_files import open_own
 from aclkit.runtime.permissions import make_folder, writing_like
 from aclkit.runtime.signals import pause
 

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 from typing import Final
 
 import pyarrow as pa
+from deltalake import DeltaTable
 
 from aclkit.runtime.progress import step
+from aclkit.warehouse.commits import AT_ONCE, KEEPING, with_properties
 from aclkit.warehouse.job_run import JOB_RUN, MAINTAIN, RunSettings
 from aclkit.warehouse.reader import Reader, read_versions
-from aclkit.warehouse.removal import remove_unneeded
-from aclkit.warehouse.retention import Kept, Policy, keep
+from aclkit.warehouse.retention import Kept, Policy, keep, remove_unneeded
 from aclkit.warehouse.run import Run, publish
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.scratch_store import remove_scratch_store
-from aclkit.warehouse.store import Store
+from aclkit.warehouse.store import Store, remove_scratch_store
 from aclkit.warehouse.table_files import Extent
 
 PRUNED: Final = ("access_change", "finding")
@@ -71,7 +71,7 @@ def maintain(
     opened = {JOB_RUN: {store.newest_version(JOB_RUN) or 0}}
     runs = store.all_runs()
     kept = keep(runs, policy, datetime.now(UTC), pinned)
-    before = {table: store.extent(table) for table in (*sorted(store.versions), JOB_RUN)}
+    before = {table: Extent.of(store.place, table) for table in (*sorted(store.versions), JOB_RUN)}
     removed: dict[str, int] = {t: _rows_to_go(store, t, kept) for t in PRUNED if t in before}
     removed[JOB_RUN] = len(runs) - len(kept.runs)
     if not dry_run:
@@ -87,7 +87,7 @@ def maintain(
             # Readers that opened the warehouse before this run was published still use job_run.
             run.notes.extend(remove_unneeded(store, {**kept.versions, **opened}))
             remove_scratch_store(store.place)
-    after = before if dry_run else {table: store.extent(table) for table in before}
+    after = before if dry_run else {table: Extent.of(store.place, table) for table in before}
     return [
         Maintained(
             table=table,
@@ -111,10 +111,21 @@ def _forget_removed_files(store: Store, tables: Iterable[str]) -> None:
     with step("Writing checkpoints"):
         for table in tables:
             if table == JOB_RUN:
-                store.forget_removed_files(table)
+                _forget(store, table)
             elif store.versions[table] != then.get(table):
-                store.forget_removed_files(table)
+                _forget(store, table)
                 store.adopt(table)
+
+
+def _forget(store: Store, table: str) -> None:
+    """Write a checkpoint without the names of files that were ever removed from a table.
+
+    They would stay as long as the properties state, and every reader of the table reads them.
+    """
+    at_once = {**KEEPING, "delta.deletedFileRetentionDuration": AT_ONCE}
+    store.change(table, with_properties(at_once))
+    DeltaTable(store.place.of_table(table)).create_checkpoint()
+    store.change(table, with_properties(KEEPING))
 
 
 def _rewrite(store: Store, table: str, kept: Kept, before: Extent, *, removes: bool) -> None:
@@ -124,7 +135,12 @@ def _rewrite(store: Store, table: str, kept: Kept, before: Extent, *, removes: b
             with _opened(store, table, kept) as read:
                 read.rewrite(table, _kept_rows(table))
     elif table in COMPACTED and table != JOB_RUN and is_scattered:
-        store.compact(table)
+        compact(store, table)
+
+
+def compact(store: Store, table: str) -> None:
+    """Write the small files of a table together; its rows stay."""
+    store.change(table, lambda found, **how: found.optimize.compact(**how), adopts=True)
 
 
 def _rows_to_go(store: Store, table: str, kept: Kept) -> int:

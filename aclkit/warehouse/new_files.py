@@ -25,7 +25,7 @@ from deltalake.transaction import AddAction
 from aclkit.errors import SurroundingsError, first_line
 from aclkit.runtime.environment import write_error
 from aclkit.runtime.permissions import make_folder
-from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.column_types import arrow_schema, without_nulls
 from aclkit.warehouse.commits import (
     ROWS_OF_A_GROUP,
     indexed_columns,
@@ -33,7 +33,6 @@ from aclkit.warehouse.commits import (
     note_checksum_of_new,
 )
 from aclkit.warehouse.damage import damaged
-from aclkit.warehouse.described import without_nulls
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.storage import DIGITS, LOG
 

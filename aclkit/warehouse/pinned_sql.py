@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final
 
 from deltalake import DeltaTable
-from sqlglot import exp, parse_one
+from sqlglot import ErrorLevel, exp, parse_one
 
 from aclkit.errors import UsageError
 from aclkit.warehouse.duck import tables_before
@@ -20,7 +20,6 @@ from aclkit.warehouse.formats import GROWN
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.published import Published, versions_before
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.spark_sql import sql_for
 from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.views import PAST, PAST_TABLES, view_sql
 
@@ -148,3 +147,27 @@ def by_place(published: Published) -> Named:
         return f"delta.`{place}` VERSION AS OF {version}"
 
     return named
+
+
+def spark_sql(query: str) -> str:
+    """Return the SELECT of a view for Spark; see ``sql_for``."""
+    return sql_for(query, "spark")
+
+
+def sql_for(query: str, dialect: str) -> str:
+    """Return the SELECT of a view for an engine.
+
+    It is parsed as DuckDB's and written again from its tree. ``before.host`` becomes
+    ``before_host``, because a temporary view of Spark is in no schema.
+
+    Raises:
+        sqlglot.errors.SqlglotError: it is no SQL of DuckDB's, or the engine cannot express it.
+    """
+    tree = parse_one(query, dialect="duckdb").transform(_without_schema)
+    return tree.sql(dialect, unsupported_level=ErrorLevel.RAISE)
+
+
+def _without_schema(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.Table) and node.db:
+        return exp.to_table(f"{node.db}_{node.name}", alias=node.alias or None)
+    return node

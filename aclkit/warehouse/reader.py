@@ -121,7 +121,7 @@ def read_versions(
             # An expression writes the id as DuckDB reads it.
             is_own = True if cluster_id is None else is_of(cluster_id)
             create_view(connection, name, f"FROM {quoted(_all(name))} WHERE {is_own}")
-        yield Reader(connection, cluster_id, store.replace_columns)
+        yield Reader(connection, cluster_id, store.replace)
 
 
 def read_written(
@@ -139,7 +139,7 @@ class Reader:
     Attributes:
         connection: knows them.
         cluster_id: whose rows it reads; None for those of all clusters.
-        replace: puts rows in the place of all rows of a table: ``Store.replace_columns``.
+        replace: puts rows in the place of all rows of a table: ``Store.replace``.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -174,7 +174,7 @@ class Reader:
         """Append the result of a SELECT to a table of a run, batch by batch; see ``Asks``."""
         schema = arrow_schema(table)
         batches = (_with(batch, whose, schema) for batch in self.stream(sql))
-        store.append_columns(table, pa.RecordBatchReader.from_batches(schema, batches))
+        store.append(table, pa.RecordBatchReader.from_batches(schema, batches))
 
     def rewrite(self, table: str, sql: str) -> None:
         """Put the result of a SELECT in the place of the rows of a table that was opened.

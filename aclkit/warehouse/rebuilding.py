@@ -28,7 +28,7 @@ from aclkit.warehouse.location import Location
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import DIGITS, LOG, commit, newest_version
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.table_files import read_files
+from aclkit.warehouse.table_files import Extent, read_files
 
 FACTS: Final = ("acl_log", "log_range")
 """What was read of sources: one is of no use without the other."""
@@ -171,7 +171,7 @@ def _rows_of_no_run(store: Store) -> str:
         if store.newest_version(table) is None:
             continue
         try:
-            has_files = store.extent(table).files > 0
+            has_files = Extent.of(store.place, table).files > 0
         except (DeltaError, OSError):
             has_files = True
         if has_files:
@@ -217,7 +217,7 @@ def _empty(store: Store, table: str, named: int) -> None:
     # may be the published one.
     if newest is not None and newest >= named:
         with suppress(DeltaError, OSError):
-            store.empty(table)
+            store.change(table, DeltaTable.delete)
             return
     _begin_again(store.place, table, named)
 

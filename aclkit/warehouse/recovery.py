@@ -11,13 +11,23 @@ from __future__ import annotations
 import json
 import logging
 import time
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import unquote
 
+from deltalake import DeltaTable, Schema
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import DamagedError, first_line
-from aclkit.warehouse.commits import make_table
+from aclkit.runtime.fail_points import after_commit
+from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.commits import (
+    KEEPING,
+    describe_table,
+    make_table,
+    properties_of,
+    with_properties,
+)
 from aclkit.warehouse.damage import WAY_OUT
 from aclkit.warehouse.formats import FORMAT, OLDEST, STEPS, Step
 from aclkit.warehouse.job_run import JOB_RUN
@@ -25,6 +35,7 @@ from aclkit.warehouse.location import Location
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import LOG, commit, newest_version
 from aclkit.warehouse.store import Store
+from aclkit.warehouse.table_files import Extent, columns_of, read_files
 
 log = logging.getLogger(__name__)
 
@@ -45,11 +56,11 @@ def take_back_unpublished(store: Store) -> None:
             raise _lost(store.place, name, store.published[name], "it does not exist")
         if newest is None or newest == store.published.get(name):
             continue
-        store.require_properties(name)
+        _require_properties(store, name)
         if name in store.published:
             _restore(store, name, store.published[name])
-        elif store.extent(name).files:
-            store.empty(name)
+        elif Extent.of(store.place, name).files:
+            store.change(name, DeltaTable.delete)
         log.info("Undid the changes of an unfinished run to %s", name)
 
 
@@ -69,8 +80,9 @@ def _require_one_writer(store: Store) -> None:
 def _writers(store: Store, table: str) -> frozenset[str]:
     """Return the runs that wrote the files of a table's newest version, according to its log."""
     newest, place = store.newest_version(table), store.place
-    if newest is None or not (active := store.files(table, newest)):
+    if newest is None:
         return frozenset()
+    active = {file.name for file in read_files(place, table, newest).files}
     found = set()
     for name in place.files.list(f"{table}/{LOG}"):
         stem, _, kind = name.partition(".")
@@ -106,11 +118,18 @@ def _restore(store: Store, name: str, version: int) -> None:
     if newest < version:
         raise _lost(store.place, name, version, f"the newest version is {newest}")
     try:
-        store.restore(name, version)
+        store.change(name, lambda found, **how: found.restore(version, **how))
     except DeltaError as error:
         raise _lost(store.place, name, version, first_line(error)) from error
-    store.require_properties(name)
+    store.restored[name] = version
+    _require_properties(store, name)
     store.adopt(name)
+
+
+def _require_properties(store: Store, table: str) -> None:
+    """Give a table the properties by which it forgets nothing, if it lacks one."""
+    if not KEEPING.items() <= properties_of(store.place.of_table(table)).items():
+        store.change(table, with_properties(KEEPING))
 
 
 def _lost(place: Location, name: str, version: int, reason: str) -> DamagedError:
@@ -145,11 +164,19 @@ def migrate(store: Store) -> list[str] | None:
 
 def _take(store: Store, step: Step, table: str) -> bool:
     """Take a step for one table; return whether there was anything to do."""
-    has_changed = step.describes and store.describe(table)
-    known = store.columns(table) if table in step.columns else ()
+    has_changed = step.describes and describe_table(store.place, table, store.next_commit(table))
+    if has_changed:
+        after_commit()
+    known = columns_of(store.place.of_table(table)) if table in step.columns else ()
     if lacking := [name for name in step.columns.get(table, ()) if name not in known]:
-        store.add_columns(table, lacking)
+        add_columns(store, table, lacking)
         has_changed = True
     if has_changed and table in store.published:
         store.adopt(table)
     return has_changed
+
+
+def add_columns(store: Store, table: str, columns: Sequence[str]) -> None:
+    """Give a table columns of the contract that it lacks, in a commit of its own."""
+    new = Schema.from_arrow(arrow_schema(table, columns)).fields
+    store.change(table, lambda found, **how: found.alter.add_columns(new, **how))

@@ -238,17 +238,17 @@ def publish(run: Run, kept: Sequence[PublishedRun] | None = None) -> None:
     if run.findings:
         findings = sort_findings(run.findings)
         rows = [finding_row(found, run.cluster_id, run.run_id) for found in findings]
-        run.store.append_rows("finding", rows)
+        run.store.append("finding", rows)
     fail_point("before-job-run")
     run.store.require_held()
     row = run.finished().row()
     if kept is None and run.rebuilt is None and run.run_number % _RUNS_OF_A_FILE:
-        run.store.append_rows(JOB_RUN, [row])
+        run.store.append(JOB_RUN, [row])
         return
     stays = run.store.all_runs() if kept is None else kept
     if run.rebuilt is not None:
         stays = run.rebuilt.rows(stays, run.cluster_id)
-    run.store.replace_rows(JOB_RUN, [*(old.row() for old in stays), row], None)
+    run.store.replace(JOB_RUN, [*(old.row() for old in stays), row], None)
 
 
 _RUNS_OF_A_FILE: Final = 32

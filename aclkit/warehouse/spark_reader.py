@@ -19,7 +19,7 @@ from pyspark.sql import functions as F
 from aclkit.runtime.arrow import record_batch
 from aclkit.runtime.frame import Steps, arrow_schema_of
 from aclkit.runtime.spark import session_beside
-from aclkit.warehouse.spark_sql import spark_sql
+from aclkit.warehouse.pinned_sql import spark_sql
 from aclkit.warehouse.store import Store
 
 if TYPE_CHECKING:

@@ -158,6 +158,12 @@ class Extent(NamedTuple):
     files: int
     size_bytes: int
 
+    @classmethod
+    def of(cls, place: Location, table: str) -> Extent:
+        """Return that of the newest version of a table."""
+        found = active_files(DeltaTable(place.of_table(table)))
+        return cls(len(found), sum(file["size_bytes"] for file in found))
+
 
 def unwritten(name: str) -> TableFiles:
     """Return a table of the contract that no run has written: it has columns and no files."""

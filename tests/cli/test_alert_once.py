@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from aclkit.warehouse.alerted_file import ALERTED, alerted_file
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.lock import ALERT_LOCK_NAME, alert_lock
-from aclkit.warehouse.watch_state import CHECKED, FOLDER
+from aclkit.warehouse.watch_state import ALERTED, CHECKED, FOLDER, alerted_file
 from tests.audit.reports.hook import SECRET, serving
 from tests.cli.running import Warehouse
 from tests.cli.watching import Turns, new_log, quiet

@@ -50,7 +50,7 @@ def run(uri: str, term: timedelta, told: dict[str, Any]) -> int:
         wait(told, HELD)
         with begin_run(None, uri, "replay", lock_timeout=0, held=held) as one:
             start = told["round"]
-            one.store.append_rows(TABLE, [(told["name"], start, start + 1, number, "record")])
+            one.store.append(TABLE, [(told["name"], start, start + 1, number, "record")])
             wait(told, ADDED)
             publish(one)
     return number

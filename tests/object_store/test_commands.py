@@ -281,6 +281,6 @@ def test_serve_shows_what_is_published_in_a_bucket_and_what_comes_after(both, mo
     latest = LatestSnapshot(both.uri)
     assert latest.snapshot().published.run.run_number == 2
     store = Store(None, both.uri)
-    store.append_rows("job_run", [replace(store.runs[-1], run_number=3, run_id="again").row()])
+    store.append("job_run", [replace(store.runs[-1], run_number=3, run_id="again").row()])
     monkeypatch.setattr("aclkit.audit.serve.snapshot.LOOK_EVERY", 0.0)
     assert latest.snapshot().published.run.run_number == 3

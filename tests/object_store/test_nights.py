@@ -18,7 +18,7 @@ from aclkit.warehouse.lease import LEASE
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.scratch_store import FOLDER
+from aclkit.warehouse.store import SCRATCH
 from tests.nightly.test_nightly import FIRST_NIGHT, SECOND_NIGHT, Nights, add, remove, topic
 from tests.object_store.copies import put_folder
 
@@ -107,7 +107,7 @@ def test_readings_that_spark_decides_are_compared_in_a_bucket_and_leave_nothing_
         assert result.exit_code == 0, result.output
         assert "of this run would change." in result.output
     assert seen(there.uri) == seen(here.folder / "warehouse")
-    assert [*Location(there.uri).files.tree(FOLDER)] == []
+    assert [*Location(there.uri).files.tree(SCRATCH)] == []
 
 
 def in_a_process(uri, source, *options, **env):

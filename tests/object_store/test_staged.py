@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from aclkit.errors import SurroundingsError
+from aclkit.warehouse.frames import TableFrames, schema_of
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.recovery import fence_tables
-from aclkit.warehouse.removal import remove_unneeded
+from aclkit.warehouse.retention import remove_unneeded
 from aclkit.warehouse.storage import LOG
-from aclkit.warehouse.store import Store, schema_of
+from aclkit.warehouse.store import Store
 
 pytestmark = [pytest.mark.object_store, pytest.mark.spark, pytest.mark.timeout(600)]
 
@@ -41,39 +42,39 @@ def rows(store):
 
 
 def test_rows_are_appended_and_replaced_cluster_by_cluster(store):
-    store.append("log_range", frame(store, C).repartition(3))
-    store.append("log_range", frame(store, D))
+    TableFrames(store).append("log_range", frame(store, C).repartition(3))
+    TableFrames(store).append("log_range", frame(store, D))
     assert rows(store) == sorted([*C, *D], key=repr)
-    store.replace_cluster("log_range", frame(store, NEW), "d")  # the store knows no other
+    TableFrames(store).replace("log_range", frame(store, NEW), "d")  # the store knows no other
     assert rows(store) == NEW
     names = store.place.files.tree("log_range")
     assert {name.partition("/")[0] for name in names if LOG in name} == {LOG}
 
 
 def test_rows_of_other_clusters_stay_where_they_share_a_file(store):
-    store.append_rows("log_range", [*C, *D])
-    store.append("log_range", frame(store, C))
-    store._clusters.update({"c", "d"})
-    store.replace_cluster("log_range", frame(store, NEW), "c")
+    store.append("log_range", [*C, *D])
+    TableFrames(store).append("log_range", frame(store, C))
+    store.clusters.update({"c", "d"})
+    TableFrames(store).replace("log_range", frame(store, NEW), "c")
     assert rows(store) == sorted([*NEW, *D], key=repr)
-    store.replace_cluster("log_range", frame(store, []), None)
+    TableFrames(store).replace("log_range", frame(store, []), None)
     assert rows(store) == []
 
 
 def test_rows_are_deleted_cluster_by_cluster(store):
     from pyspark.sql import functions as F
 
-    store.append_rows("log_range", [*C, *D])
-    store._clusters.update({"c", "d"})
-    store.delete("log_range", F.col("epoch") == 1, "c")
+    store.append("log_range", [*C, *D])
+    store.clusters.update({"c", "d"})
+    TableFrames(store).delete("log_range", F.col("epoch") == 1, "c")
     assert rows(store) == sorted(D, key=repr)
 
 
 def test_what_a_run_wrote_that_may_not_commit_is_in_no_version_and_goes(store):
-    store.append_rows("log_range", D)
+    store.append("log_range", D)
     store.require_held = lambda: fence_tables(Location(str(store.place)))
     with pytest.raises(SurroundingsError, match="Another program wrote"):
-        store.append("log_range", frame(store, C))
+        TableFrames(store).append("log_range", frame(store, C))
     store.require_held = lambda: None
     left = {*store.place.files.tree("log_range")}
     assert any("/" in name and name.endswith(".parquet") for name in left if LOG not in name)

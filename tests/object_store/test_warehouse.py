@@ -8,17 +8,17 @@ import pytest
 from deltalake import DeltaTable
 
 from aclkit.errors import SurroundingsError, UsageError
+from aclkit.warehouse.commits import with_properties
 from aclkit.warehouse.lease import LEASE
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.reader import read_versions, read_written
 from aclkit.warehouse.recovery import fence_tables
-from aclkit.warehouse.removal import remove_unneeded
+from aclkit.warehouse.retention import remove_unneeded
 from aclkit.warehouse.run import begin_run, hold, publish
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.scratch_store import FOLDER, scratch_store
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.store import Store
+from aclkit.warehouse.store import SCRATCH, Store, scratch_store
 
 RANGES = [("c", 0, 5, 1, "record", None), ("c", 5, 9, None, "snapshot", None)]
 OTHER = [("d", 0, 7, 2, "record", None)]
@@ -34,8 +34,8 @@ def store_of_tables(where):
     """A store whose ``log_range`` has two versions."""
     store = Store(None, where)
     store.run_id = "r"
-    store.append_rows("log_range", RANGES)
-    store.append_rows("log_range", OTHER)
+    store.append("log_range", RANGES)
+    store.append("log_range", OTHER)
     return store
 
 
@@ -47,8 +47,8 @@ def rows(store, table="log_range"):
 def test_rows_are_appended_and_replaced_cluster_by_cluster(store_of_tables):
     assert rows(store_of_tables) == sorted([*RANGES, *OTHER], key=repr)
     new = ("c", 0, 99, 3, "record", None)
-    store_of_tables.replace_rows("log_range", [new], "d")
-    store_of_tables.replace_rows("log_range", [new], "c")
+    store_of_tables.replace("log_range", [new], "d")
+    store_of_tables.replace("log_range", [new], "c")
     assert rows(store_of_tables) == [new]
 
 
@@ -65,11 +65,11 @@ def test_a_table_is_read_as_of_a_version_and_put_back_to_it(store_of_tables):
 def test_a_trial_is_asked_beside_the_tables_and_gone_after_it(store_of_tables):
     ours, theirs = {"ours": ("log_range", 1)}, {"theirs": ("log_range", 0)}
     with scratch_store(store_of_tables) as trial:
-        trial.replace_rows("log_range", [("c", 0, 99, 3, "record", None)], "c")
+        trial.replace("log_range", [("c", 0, 99, 3, "record", None)], "c")
         with read_versions(store_of_tables, "c", ours, (trial, theirs)) as read:
             counts = "SELECT (SELECT count(*) FROM ours), (SELECT count(*) FROM theirs)"
             assert read.rows(counts) == [(2, 1)]
-    assert [*store_of_tables.place.files.tree(FOLDER)] == []
+    assert [*store_of_tables.place.files.tree(SCRATCH)] == []
     assert rows(store_of_tables) == sorted([*RANGES, *OTHER], key=repr)
 
 
@@ -78,7 +78,7 @@ def test_what_one_run_publishes_the_next_and_readers_see(where):
         with begin_run(None, where, "replay", lock_timeout=0) as run:
             assert run.run_number == number
             run.cluster_id = "c"
-            run.store.replace_rows("log_range", [("c", 0, number, 1, "record", None)], "c")
+            run.store.replace("log_range", [("c", 0, number, 1, "record", None)], "c")
             publish(run)
     assert rows(Store(None, where)) == [("c", 0, 2, 1, "record", None)]
     assert [run.run_number for run in Store(None, where).all_runs()] == [0, 1, 2]
@@ -86,11 +86,11 @@ def test_what_one_run_publishes_the_next_and_readers_see(where):
 
 def test_what_a_run_left_that_did_not_publish_is_taken_back(where):
     with begin_run(None, where, "replay", lock_timeout=0) as run:
-        run.store.replace_rows("log_range", RANGES, None)
+        run.store.replace("log_range", RANGES, None)
         publish(run)
     with begin_run(None, where, "replay", lock_timeout=0) as run:
-        run.store.replace_rows("log_range", OTHER, None)
-        run.store.replace_rows("setting", [], None)
+        run.store.replace("log_range", OTHER, None)
+        run.store.replace("setting", [], None)
     with begin_run(None, where, "replay", lock_timeout=0) as run:
         assert rows(run.store) == sorted(RANGES, key=repr)
 
@@ -106,15 +106,15 @@ def test_a_second_run_is_told_whose_turn_it_is(where):
         pass
 
 
-@pytest.mark.parametrize("write", ["append_rows", "replace_rows"])
+@pytest.mark.parametrize("write", ["append", "replace"])
 def test_a_commit_whose_answer_was_lost_is_recognised_and_not_repeated(
     store_of_tables, bucket, write
 ):
     bucket.store.fail("lost", "PUT", "*_delta_log/00000000000000000002.json")
-    arguments = () if write == "append_rows" else (None,)
+    arguments = () if write == "append" else (None,)
     getattr(store_of_tables, write)("log_range", OTHER, *arguments)
     assert bucket.store.met() == {"lost": 1}
-    expected = [*RANGES, *OTHER, *OTHER] if write == "append_rows" else OTHER
+    expected = [*RANGES, *OTHER, *OTHER] if write == "append" else OTHER
     assert rows(store_of_tables) == sorted(expected, key=repr)
 
 
@@ -124,7 +124,7 @@ def test_a_commit_that_is_refused_again_and_again_is_told_in_one_line(
 ):
     bucket.store.fail(fault, "PUT", "*_delta_log/00000000000000000002.json", times=1_000)
     with pytest.raises(SurroundingsError, match=r"Cannot write .*log_range: ") as told:
-        store_of_tables.append_rows("log_range", OTHER)
+        store_of_tables.append("log_range", OTHER)
     assert len(str(told.value).splitlines()) == 1
     assert rows(store_of_tables) == sorted([*RANGES, *OTHER], key=repr)
 
@@ -132,7 +132,7 @@ def test_a_commit_that_is_refused_again_and_again_is_told_in_one_line(
 def test_a_table_whose_making_was_not_answered_is_there_once(where, bucket):
     bucket.store.fail("lost", "PUT", "*_delta_log/00000000000000000000.json")
     store = Store(None, where)
-    store.append_rows("log_range", RANGES)
+    store.append("log_range", RANGES)
     assert rows(store) == sorted(RANGES, key=repr)
     assert newest_version(store.place.files, "log_range") == 0
 
@@ -140,14 +140,18 @@ def test_a_table_whose_making_was_not_answered_is_there_once(where, bucket):
 def test_behind_a_fence_no_commit_of_a_run_that_slept_has_a_place(where):
     """Whatever it is about to do to whichever table, whether it was there or not."""
     sleeper = Store(None, where)
-    sleeper.append_rows("log_range", RANGES)
+    sleeper.append("log_range", RANGES)
     acts = {
-        "log_range": lambda: sleeper.append_rows("log_range", OTHER),
-        "log_range ": lambda: sleeper.replace_rows("log_range", OTHER, None),
-        "log_range  ": lambda: sleeper.empty("log_range"),
-        "log_range   ": lambda: sleeper.restore("log_range", 0),
-        "log_range    ": lambda: sleeper.set_properties("log_range", {"delta.appendOnly": "false"}),
-        "setting": lambda: sleeper.append_rows("setting", []),
+        "log_range": lambda: sleeper.append("log_range", OTHER),
+        "log_range ": lambda: sleeper.replace("log_range", OTHER, None),
+        "log_range  ": lambda: sleeper.change("log_range", DeltaTable.delete),
+        "log_range   ": lambda: sleeper.change(
+            "log_range", lambda found, **how: found.restore(0, **how)
+        ),
+        "log_range    ": lambda: sleeper.change(
+            "log_range", with_properties({"delta.appendOnly": "false"})
+        ),
+        "setting": lambda: sleeper.append("setting", []),
     }
     for table, act in acts.items():
         name = table.strip()
@@ -165,14 +169,14 @@ def test_of_a_run_that_slept_before_its_first_commit_none_has_a_place(where, buc
     sleeper = Store(None, where)
     sleeper.require_held = lambda: fence_tables(Location(where))
     with pytest.raises(SurroundingsError, match="Another program wrote"):
-        sleeper.append_rows("log_range", RANGES)
+        sleeper.append("log_range", RANGES)
     for name in TABLES:
         assert newest_version(Location(where).files, name) == 1, name
     with pytest.raises(UsageError, match="has no data yet"):
         open_warehouse(where)
     with begin_run(None, where, "replay", lock_timeout=0) as run:
         run.cluster_id = "c"
-        run.store.replace_rows("log_range", RANGES, None)
+        run.store.replace("log_range", RANGES, None)
         publish(run)
     assert open_warehouse(where).run.run_number == 0
     assert rows(Store(None, where)) == sorted(RANGES, key=repr)
@@ -180,7 +184,7 @@ def test_of_a_run_that_slept_before_its_first_commit_none_has_a_place(where, buc
 
 def test_a_turn_that_was_not_given_back_is_fenced(where):
     with begin_run(None, where, "replay", lock_timeout=0) as run:
-        run.store.replace_rows("log_range", RANGES, None)
+        run.store.replace("log_range", RANGES, None)
         publish(run)
     files = Location(where).files
     before = newest_version(files, "log_range")
@@ -195,7 +199,7 @@ def test_a_turn_that_was_not_given_back_is_fenced(where):
 
 def test_files_that_no_version_names_go_and_those_of_a_table_stay(store_of_tables):
     files = store_of_tables.place.files
-    store_of_tables.replace_rows("log_range", OTHER, None)
+    store_of_tables.replace("log_range", OTHER, None)
     for left in ("x/part-1.parquet", "x/_delta_log/00000000000000000000.json", "part-2.parquet"):
         files.create(f"log_range/{left}", b"")
     remove_unneeded(store_of_tables, {})

@@ -15,8 +15,7 @@ import pytest
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import atomic_file
-from aclkit.runtime.atomic_file import open_atomically, write_atomically
-from aclkit.runtime.own_files import follow_own_links
+from aclkit.runtime.atomic_file import follow_own_links, open_atomically, write_atomically
 from aclkit.runtime.permissions import writing_as
 from aclkit.warehouse.lock import LOCK_NAME, warehouse_lock
 from tests.on_disk import on_disk
@@ -254,15 +253,14 @@ def test_pipes_and_standard_output_go_on():
 
 
 WRITERS = {
-    "runtime/atomic_file.py": "the one writer of files that are named",
-    "runtime/own_files.py": "locks",
+    "runtime/atomic_file.py": "the one writer of files that are named, and locks",
     "audit/review/folder.py": "decisions and locks, with O_NOFOLLOW",
     "runtime/spark.py": "a log, by mkstemp",
     "runtime/scratch.py": "reads with O_NOFOLLOW",
     "runtime/read_progress.py": "in the scratch folder",
     "runtime/jars.py": "the user's cache",
     "runtime/safe_read.py": "reads",
-    "runtime/mapped.py": "a new file alone, in the scratch folder",
+    "runtime/shared_work.py": "a new file alone, in the scratch folder",
     "cli/init.py": "a new file alone",
     "runtime/signals.py": "/dev/null",
     "warehouse/storage.py": "reads a folder",

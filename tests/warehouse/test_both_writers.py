@@ -21,9 +21,9 @@ from aclkit.warehouse.commits import (
     properties_of,
     replace_files,
 )
+from aclkit.warehouse.frames import TableFrames, schema_of
 from aclkit.warehouse.run import begin_run
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.store import schema_of
 
 AT = datetime(2026, 11, 22, 2, 0, 0, 123456, tzinfo=UTC)
 WRITERS = ("driver", "spark")
@@ -47,7 +47,7 @@ def frame(spark, table, rows):
 
 
 def told(store, table):
-    return sorted(map(repr, store.read(table).collect()))
+    return sorted(map(repr, TableFrames(store).read(table).collect()))
 
 
 def must_be_plain(warehouse, table):
@@ -61,16 +61,16 @@ def must_be_plain(warehouse, table):
 
 def append(spark, store, writer, table, rows):
     if writer == "driver":
-        store.append_rows(table, rows)
+        store.append(table, rows)
     else:
-        store.append(table, frame(spark, table, rows))
+        TableFrames(store).append(table, frame(spark, table, rows))
 
 
 def replace(spark, store, writer, table, rows, cluster):
     if writer == "driver":
-        store.replace_rows(table, rows, cluster)
+        store.replace(table, rows, cluster)
     else:
-        store.replace_cluster(table, frame(spark, table, rows), cluster)
+        TableFrames(store).replace(table, frame(spark, table, rows), cluster)
 
 
 @pytest.mark.parametrize("first", WRITERS)
@@ -85,7 +85,7 @@ def test_what_one_writer_made_the_other_adds_to_and_replaces(spark, tmp_path, fi
         )
         for writer, reasons in ((first, ("old", "older")), (second, ("new",))):
             replace(spark, store, writer, "acl_reject", rejects("a", *reasons), "a")
-        assert [row["reason"] for row in store.read("acl_reject").collect()] == ["new"]
+        assert [row["reason"] for row in TableFrames(store).read("acl_reject").collect()] == ["new"]
     for table in ("acl_log", "acl_reject"):
         must_be_plain(tmp_path, table)
 
@@ -113,10 +113,16 @@ def test_the_rows_of_other_clusters_stay(spark, tmp_path, writer):
         for cluster, *reasons in (("a", "1", "2"), ("b", "3"), ("a", "4"), ("b",)):
             rows = rejects(cluster, *reasons)
             replace(spark, store, writer, "acl_reject", rows, cluster)
-        found = [(row["cluster_id"], row["reason"]) for row in store.read("acl_reject").collect()]
+        found = [
+            (row["cluster_id"], row["reason"])
+            for row in TableFrames(store).read("acl_reject").collect()
+        ]
         assert found == [("a", "4")]
-        store.replace_rows("acl_reject", rejects("b", "5"), "b")
-        assert sorted(row["reason"] for row in store.read("acl_reject").collect()) == ["4", "5"]
+        store.replace("acl_reject", rejects("b", "5"), "b")
+        assert sorted(row["reason"] for row in TableFrames(store).read("acl_reject").collect()) == [
+            "4",
+            "5",
+        ]
     must_be_plain(tmp_path, "acl_reject")
 
 
@@ -150,7 +156,7 @@ def test_a_table_explains_itself_whichever_writer_made_and_replaced_it(spark, tm
 def test_spark_refuses_a_null_where_the_contract_has_none(spark, tmp_path, is_new):
     with begin_run(spark, str(tmp_path), "replay", lock_timeout=0) as run:
         if not is_new:
-            run.store.append_rows("acl_reject", rejects("a", "one"))
+            run.store.append("acl_reject", rejects("a", "one"))
         with pytest.raises(Exception, match="NOT NULL constraint violated for column: reason"):
             append(spark, run.store, "spark", "acl_reject", rejects("a", None))
 

@@ -84,7 +84,7 @@ def test_a_folder_of_any_other_name_can_be_written_and_read(name, tmp_path):
     for _ in range(2):
         with begin_run(None, folder, "replay", lock_timeout=0) as run:
             run.cluster_id = "c"
-            run.store.replace_rows("log_range", [("c", 0, 1, None, "record", -1)], "c")
+            run.store.replace("log_range", [("c", 0, 1, None, "record", -1)], "c")
             publish(run)
     with connect(open_warehouse(folder), sealed=True) as connection:
         assert connection.execute("SELECT count(*) FROM log_range").fetchall() == [(1,)]

@@ -15,7 +15,7 @@ from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.maintenance import COMPACTED
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.run import versions_now
-from aclkit.warehouse.scratch_store import FOLDER
+from aclkit.warehouse.store import SCRATCH
 from tests.nightly.test_nightly import FIRST_NIGHT, SECOND_NIGHT, Nights, add
 
 pytestmark = [pytest.mark.usefixtures("spark"), pytest.mark.slow, pytest.mark.timeout(1_200)]
@@ -41,7 +41,7 @@ def maintained(_session: SparkSession, tmp_path_factory: pytest.TempPathFactory)
     _session._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     nights.rows = {name: sorted(map(str, nights.sql(query))) for name, query in ROWS.items()}
     nights.runs = open_warehouse(str(nights.folder / "warehouse")).runs
-    (nights.folder / "warehouse" / FOLDER).mkdir()
+    (nights.folder / "warehouse" / SCRATCH).mkdir()
     options = ("--keep-days", "0", "--keep-runs", "2", "--format", "json")
     nights.tried = nights.call("maintain", *options, "--dry-run")
     nights.after_dry_run = open_warehouse(str(nights.folder / "warehouse")).runs
@@ -97,7 +97,7 @@ def test_files_that_no_kept_run_needs_are_removed(maintained):
 
 
 def test_what_a_killed_trial_left_is_removed(maintained):
-    assert not (maintained.folder / "warehouse" / FOLDER).exists()
+    assert not (maintained.folder / "warehouse" / SCRATCH).exists()
 
 
 def test_every_file_that_a_kept_run_needs_is_still_there(maintained):

@@ -39,7 +39,7 @@ def set_back(warehouse, number):
     """Let every run have left the tables in an older format."""
     store = Store(None, str(warehouse))
     rows = [replace(each, format_number=number).row() for each in store.all_runs()]
-    store.replace_rows(JOB_RUN, rows, None)
+    store.replace(JOB_RUN, rows, None)
 
 
 @pytest.fixture(scope="module", params=[0, OLDEST - 1])
@@ -98,7 +98,7 @@ def test_the_newest_run_tells_the_format_and_not_the_runs_before(place, tmp_path
     store = Store(None, str(tmp_path / "w"))
     *before, newest = store.all_runs()
     rows = [*(replace(each, format_number=0).row() for each in before), newest.row()]
-    store.replace_rows(JOB_RUN, rows, None)
+    store.replace(JOB_RUN, rows, None)
     assert open_warehouse(str(tmp_path / "w")).run.format_number == FORMAT
 
 

@@ -19,10 +19,8 @@ COLUMNS = ("cluster_id", "from_offset", "to_offset", "epoch", "fact", "follows")
 def store(tmp_path):
     """A store whose ``log_range`` has two versions."""
     store = Store(None, str(tmp_path))
-    store.append_rows(
-        "log_range", [("c", 0, 5, 1, "record", -1), ("c", 5, 9, None, "snapshot", -1)]
-    )
-    store.append_rows("log_range", [("d", 0, 7, 2, "record", -1)])
+    store.append("log_range", [("c", 0, 5, 1, "record", -1), ("c", 5, 9, None, "snapshot", -1)])
+    store.append("log_range", [("d", 0, 7, 2, "record", -1)])
     return store
 
 
@@ -94,7 +92,7 @@ def test_rows_of_other_clusters_stay_and_stand_before(tmp_path):
     append_files(str(tmp_path / "log_range"), rows, Commit("r", "a", 0))
     written = []
     store = Store(None, str(tmp_path))
-    store.replace_columns = lambda *given: written.append(given)
+    store.replace = lambda *given: written.append(given)
     with read_versions(store, "c", {"log_range": ("log_range", 0)}) as read:
         assert read.rows("SELECT DISTINCT cluster_id FROM log_range") == [("c",)]
         swapped = (

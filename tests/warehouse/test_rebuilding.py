@@ -38,7 +38,7 @@ RANGE = ("c", 0, 9, None, "record", -1)
 def test_no_version_below_that_of_a_table_begun_again_can_be_read(tmp_path):
     store = Store(None, str(tmp_path))
     for _ in range(3):
-        store.append_rows("log_range", [RANGE])
+        store.append("log_range", [RANGE])
     _begin_again(Location(str(tmp_path)), "log_range", 7)
     where = f"{tmp_path}/log_range"
     assert DeltaTable(where).version() == 8
@@ -46,7 +46,7 @@ def test_no_version_below_that_of_a_table_begun_again_can_be_read(tmp_path):
     for version in range(8):
         with pytest.raises(DeltaError):
             DeltaTable(where, version=version)
-    store.append_rows("log_range", [RANGE])
+    store.append("log_range", [RANGE])
     assert DeltaTable(where).to_pyarrow_table().num_rows == 1
 
 
@@ -181,7 +181,7 @@ def test_an_older_table_that_a_backup_put_back_is_emptied_above_the_published_ve
 def test_no_run_begins_a_table_again_whose_log_is_gone(two_nights, harm, table):
     with begin(two_nights) as going:
         going.cluster_id = "c"
-        going.store.append_rows("finding", [])
+        going.store.append("finding", [])
         publish(going)
     harm(two_nights / table)
     with pytest.raises(DamagedError, match=f"of {table} in .*it does not exist.*--rebuild"):
@@ -259,7 +259,7 @@ def test_a_rebuild_ends_where_a_table_cannot_be_emptied_for_the_disk(
     two_nights, table, monkeypatch
 ):
     store = Store(None, str(two_nights))
-    store.append_rows("log_range", [RANGE])
+    store.append("log_range", [RANGE])
     log = sorted((two_nights / table / "_delta_log").iterdir())
 
     def fails(*_, **__):

@@ -10,6 +10,7 @@ from deltalake import DeltaTable
 
 from aclkit.warehouse.commits import KEEPING
 from aclkit.warehouse.formats import FORMAT, GROWN, STEPS
+from aclkit.warehouse.frames import TableFrames
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.run import begin_run, publish
 from aclkit.warehouse.schemas import TABLES
@@ -41,7 +42,7 @@ def write(spark, warehouse, commits, first=0):
         run.cluster_id = "c"
         for table, number in commits.items():
             for n in range(first, first + number):
-                run.store.append_rows(table, [row_of(table, n)])
+                run.store.append(table, [row_of(table, n)])
         publish(run)
         return run.store.versions
 
@@ -109,7 +110,7 @@ def test_a_killed_run_is_taken_back_however_long_ago(aged, spark):
     with begin_run(spark, str(aged), "replay", lock_timeout=0) as run:
         run.cluster_id = "c"
         for table, number in PUBLISHED.items():
-            assert run.store.read(table).count() == number + 1
+            assert TableFrames(run.store).read(table).count() == number + 1
         publish(run)
     require_readable(aged, spark)
 
@@ -135,9 +136,10 @@ def test_the_tables_of_an_older_aclkit_get_the_format_of_this_one_with_the_next_
 def test_a_new_table_has_the_properties_whichever_engine_makes_it(spark, tmp_path):
     with begin_run(spark, str(tmp_path), "replay", lock_timeout=0) as run:
         run.cluster_id = "c"
-        run.store.append_rows("setting", [row_of("setting", 1)])
-        run.store.replace_rows("log_range", [row_of("log_range", 1)], "c")
-        run.store.append("acl_reject", run.store.read("acl_reject"))
+        run.store.append("setting", [row_of("setting", 1)])
+        run.store.replace("log_range", [row_of("log_range", 1)], "c")
+        frames = TableFrames(run.store)
+        frames.append("acl_reject", frames.read("acl_reject"))
         publish(run)
     found = properties_of(tmp_path)
     assert set(found) == {"setting", "log_range", "acl_reject", "job_run"}

@@ -14,15 +14,18 @@ from aclkit.warehouse import new_files
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import PROPERTIES, properties_of
 from aclkit.warehouse.duck_beside import ask_files
+from aclkit.warehouse.frames import TableFrames, schema_of
+from aclkit.warehouse.maintenance import compact
 from aclkit.warehouse.new_files import holds_only, write_files
+from aclkit.warehouse.recovery import add_columns
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.store import Store, schema_of
-from aclkit.warehouse.table_files import active_files, may_hold, read_files
+from aclkit.warehouse.store import Store
+from aclkit.warehouse.table_files import Extent, active_files, may_hold, read_files
 from tests.warehouse.pair_rows import GREATEST, PAIR, as_dictionaries, pairs
 
 
 def replaced(store, cluster, *tables, table="explain_pair"):
-    store.replace_with_files(table, write_files(store.place, table, tables), cluster)
+    store.take_over(table, write_files(store.place, table, tables), cluster)
 
 
 def held(folder, table="explain_pair"):
@@ -79,8 +82,8 @@ def mixed_store(folder):
     store = Store(None, str(folder))
     for cluster in ("a", "b", "c"):
         replaced(store, cluster, pairs("1", "2", cluster=cluster))
-    store.compact("explain_pair")
-    assert store.extent("explain_pair").files == 1
+    compact(store, "explain_pair")
+    assert Extent.of(store.place, "explain_pair").files == 1
     return store
 
 
@@ -153,7 +156,7 @@ def test_lists_of_a_mixed_file_are_written_anew_too(tmp_path):
 
     for cluster, groups in (("a", ["g"]), ("b", ["h", "i"]), ("c", [])):
         replaced(store, cluster, ruleset(cluster, *groups), table="ruleset")
-    store.compact("ruleset")
+    compact(store, "ruleset")
     replaced(store, "a", ruleset("a", "new"), table="ruleset")
     rows = DeltaTable(str(tmp_path / "ruleset")).to_pyarrow_table().to_pylist()
     assert {row["cluster_id"]: row["group_ids"] for row in rows} == {
@@ -167,8 +170,8 @@ def test_rows_of_any_type_are_written_anew_with_the_columns_of_the_contract(tmp_
     rows = [{**dict.fromkeys(f.name for f in old), **said, "cluster_id": c} for c in "ab"]
     write_deltalake(str(tmp_path / "acl_log"), pa.Table.from_pylist(rows, pa.schema(old)))
     store = Store(None, str(tmp_path))
-    store._clusters = {"a", "b"}
-    store.add_columns("acl_log", ("epoch", "min_level"))
+    store.clusters = {"a", "b"}
+    add_columns(store, "acl_log", ("epoch", "min_level"))
     replaced(store, "a", table="acl_log")
     (row,) = DeltaTable(str(tmp_path / "acl_log")).to_pyarrow_table().to_pylist()
     assert row == dict.fromkeys(TABLES["acl_log"].column_names) | said | {"cluster_id": "b"}
@@ -214,12 +217,12 @@ def test_spark_reads_the_rows_and_finds_a_name_by_the_bounds(spark, tmp_path, mo
     store = Store(spark, str(tmp_path))
     long = "x" * 64 + GREATEST + "y"
     replaced(store, "c", WIDE, pairs(long), as_dictionaries(pairs("last")))
-    frame = store.read("explain_pair")
+    frame = TableFrames(store).read("explain_pair")
     expected = [*WIDE.to_pylist(), *pairs(long, "last").to_pylist()]
     found = sorted((tuple(row) for row in frame.collect()), key=sort_key)
     assert found == sorted((tuple(row.values()) for row in expected), key=sort_key)
     assert frame.where(frame.resource_name == long).count() == 1
-    store.replace_columns("explain_pair", pairs("by deltalake"), "c")
+    store.replace("explain_pair", pairs("by deltalake"), "c")
     replaced(store, "c", pairs("again"))
     assert held(tmp_path) == [("c", "again")]
 
@@ -228,7 +231,7 @@ def test_a_table_that_spark_wrote_is_replaced_and_its_mixed_files_too(spark, tmp
     store = Store(spark, str(tmp_path))
     rows = [tuple(r.values()) for c in "ab" for r in pairs("1", "2", cluster=c).to_pylist()]
     frame = local_frame(spark, rows, schema_of("explain_pair"))
-    store.replace_cluster("explain_pair", frame.coalesce(1), None)
-    store._clusters = {"a", "b"}
+    TableFrames(store).replace("explain_pair", frame.coalesce(1), None)
+    store.clusters = {"a", "b"}
     replaced(store, "a", pairs("new", cluster="a"))
     assert held(tmp_path) == [("a", "new"), ("b", "1"), ("b", "2")]

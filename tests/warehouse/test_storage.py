@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from aclkit.warehouse.removal import _remove_of
+from aclkit.warehouse import retention
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import LocalStorage, commit, newest_version
 from aclkit.warehouse.store import Store
@@ -91,18 +91,16 @@ def test_a_version_is_committed_once_and_is_the_newest(storage):
     ]  # fmt: skip
 
 
-def test_files_that_no_needed_version_names_are_removed(storage):
+def test_files_that_no_needed_version_names_are_removed(storage, monkeypatch):
     for version in range(12):
         commit(storage, "t", version, [])
     storage.create("t/_delta_log/00000000000000000010.checkpoint.parquet", b"")
     for name in ("old.parquet", "new.parquet", ".old.parquet.crc", "notes.txt"):
         storage.create(f"t/{name}", b"")
-    store = SimpleNamespace(
-        place=SimpleNamespace(files=storage),
-        files=lambda table, version: {"new.parquet"},
-        require_held=lambda: None,
-    )
-    _remove_of(store, "t", [11])
+    needed = SimpleNamespace(files=[SimpleNamespace(name="new.parquet")])
+    monkeypatch.setattr(retention, "read_files", lambda *_: needed)
+    store = SimpleNamespace(place=SimpleNamespace(files=storage), require_held=lambda: None)
+    retention._remove_of(store, "t", [11])
     assert storage.list("t") == ["new.parquet", "notes.txt"]
     names = [name.partition(".")[0] for name in storage.list("t/_delta_log")]
     assert {int(name) for name in names} == {10, 11}
@@ -163,7 +161,7 @@ def test_files_of_a_table_that_lies_by_hashes_tell_bounds_of_the_cluster_alone(
     tmp_path, table, bounded
 ):
     row = [f"{name} of one" for name in TABLES[table].column_names]
-    Store(None, str(tmp_path)).replace_rows(table, [row], None)
+    Store(None, str(tmp_path)).replace(table, [row], None)
     told = pa.table(DeltaTable(str(tmp_path / table)).get_add_actions(flatten=True)).to_pylist()
     names = {key.removeprefix("min.") for key, least in told[0].items() if "min." in key and least}
     assert names == bounded

@@ -35,7 +35,7 @@ import sys
 store = Store(None, sys.argv[1])
 at = datetime(2026, 11, 1, 5, 30, tzinfo=UTC)
 row = ("c", "id", *"TOPIC t LITERAL User:a * READ ALLOW".split(), 0, 0, at, "record", None, None)
-store.append_rows("acl_history", [row])
+store.append("acl_history", [row])
 for _ in range(2):
     with read_written(store, "c", "acl_history") as read:
         read.rewrite("acl_history", "FROM acl_history")

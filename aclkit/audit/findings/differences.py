@@ -28,7 +28,6 @@ from aclkit.model.phrases import number_of
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, PRESETS, Semantics, other_reading
-from aclkit.pipeline.explain import tables
 from aclkit.pipeline.explain.decided import MaterializeOptions
 from aclkit.pipeline.explain.differing import (
     DECIDED_TABLES,
@@ -39,7 +38,7 @@ from aclkit.pipeline.explain.differing import (
 )
 from aclkit.pipeline.explain.materialize import MaterializeResult, decide_scope
 from aclkit.pipeline.explain.output import Output
-from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.explain.scope import Scope, of_inventory
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.survey import Inventory, Texts
 from aclkit.rules.patterns.identity import IdentityIndex, index_principals
@@ -51,8 +50,7 @@ from aclkit.warehouse.codecs import ALIVE_SQL, acl_of, acl_sql
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.reader import Asks, Reader, read_written
 from aclkit.warehouse.run import Run
-from aclkit.warehouse.scratch_store import scratch_store
-from aclkit.warehouse.store import Store
+from aclkit.warehouse.store import Store, scratch_store
 
 _SUSPECT: Final = pa.schema({"acl_id": pa.string()})
 _IN_ORDER: Final = f"FROM {DIFFERING} ORDER BY resource_type, resource_name, example"
@@ -194,7 +192,7 @@ def _rows_that_differ(
 ) -> Iterator[Sequence[Any]]:
     """Decide a scope in their reading, and yield what this run's tables decide otherwise."""
     given = {SUSPECT: arrow_table([(acl_id,) for acl_id in suspects], _SUSPECT)}
-    inventory = tables.of_inventory(theirs)
+    inventory = of_inventory(theirs)
     for table in INVENTORY_TABLES:
         given[f"theirs_{table}"] = arrow_table(inventory[table], arrow_schema(table))
     asked = _versions("ours", ours.store, (*INVENTORY_TABLES, *DECIDED_TABLES))

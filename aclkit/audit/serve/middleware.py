@@ -25,8 +25,13 @@ from uvicorn.server import ServerState
 
 from aclkit.audit.serve.auth import AGE, READING, Auth, Refusal, RequestHead
 from aclkit.model.groups import grouped
-from aclkit.runtime.connections import SECONDS_FOR_BODY, SECONDS_FOR_HEAD, Connections, Rank
-from aclkit.runtime.request_target import host_and_path
+from aclkit.runtime.connections import (
+    SECONDS_FOR_BODY,
+    SECONDS_FOR_HEAD,
+    Connections,
+    Rank,
+    host_and_path,
+)
 
 VOUCH: Final = "aclkit.vouch"
 """The key of a request's scope that has what the door calls for a user's request."""

@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from aclkit.model.acl import ANY_OTHER
-from aclkit.pipeline.explain.default_rulesets import default_rulesets
 from aclkit.pipeline.explain.faults import OPERATIONS
 from aclkit.pipeline.explain.read_back import (
     BIT_OF_OPERATION,
@@ -30,6 +29,7 @@ from aclkit.pipeline.explain.read_back import (
     are_repeated,
     parts_of,
 )
+from aclkit.pipeline.explain.rows import default_rulesets
 
 _BIT: Final = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
 

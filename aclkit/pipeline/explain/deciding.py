@@ -3,11 +3,9 @@
 The resources are decided in slices (``pairing``), in two rounds. The first finds the sets of groups
 of each slice and writes its pairs; ids are hashes of content, so slices need not know each other.
 The second decides each set once, in the slice that met it first, and writes rulesets and rulings.
-A *unit* is a slice in one round. Units write files, wherever they run; they are committed here.
-
-An *engine* finds the patterns that match a name, and does units in any order; what comes back is in
-the order of the units. Processes map what they share into memory (``runtime/shared_work``). Spark
-has no units but frames: ``on_spark``.
+A *unit* is a slice in one round. Units write files, in this process or in processes of this
+machine, which map what they share into memory (``runtime/shared_work``); here they are committed.
+Spark has no units but frames: ``on_spark``.
 """
 
 from __future__ import annotations
@@ -24,9 +22,9 @@ import pyarrow as pa
 
 from aclkit.pipeline.explain import rows
 from aclkit.pipeline.explain.arrays import Numbers
-from aclkit.pipeline.explain.default_rulesets import default_rulesets, default_rulings
 from aclkit.pipeline.explain.pairing import Paired, Slice, cut, pair_up
 from aclkit.pipeline.explain.prepared import Matched, Prepared, Resources, prepare
+from aclkit.pipeline.explain.rows import default_rulesets, default_rulings
 from aclkit.pipeline.explain.rulings import LOOKS, Ruler
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.plan import Plan
@@ -40,76 +38,6 @@ from aclkit.warehouse.location import Location
 from aclkit.warehouse.new_files import NewFile, write_files
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
-
-Keys = Sequence[tuple[str, str]]
-"""Resource types and names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A slice in one of two rounds; see the module.
-
-    Attributes:
-        number: of the slice.
-        sets: in the second round, the sets that are decided; None in the first.
-        is_first: of the second round.
-    """
-
-    number: int
-    sets: Numbers | None = None
-    is_first: bool = False
-
-
-Do = Callable[[Sequence[Unit]], Iterable["Written"]]
-"""Does units, and returns what each has written."""
-
-
-class Engine(Protocol):
-    """What decides a cluster."""
-
-    @property
-    def plan(self) -> Plan:
-        """How large slices may be, and how many are done at once."""
-
-    def match(self, index: PatternIndex, keys: Keys) -> Iterable[Sequence[int]]:
-        """Return the patterns that match each resource."""
-
-    def start(self, work: Work) -> AbstractContextManager[Do]:
-        """Hand out what does the units of a work."""
-
-
-def engine_of(plan: Plan) -> Engine:
-    """Return the engine of a plan for this machine."""
-    return InProcesses(plan) if plan.engine == "processes" else InThisProcess(plan)
-
-
-@dataclass(frozen=True, slots=True)
-class InThisProcess:
-    """Does one unit after the other."""
-
-    plan: Plan
-
-    def match(self, index: PatternIndex, keys: Keys) -> Iterable[Sequence[int]]:
-        """See ``Engine.match``."""
-        return (index.matches(*key) for key in keys)
-
-    def start(self, work: Work) -> AbstractContextManager[Do]:
-        """See ``Engine.start``."""
-        return nullcontext(partial(map, work.do))
-
-
-@dataclass(frozen=True, slots=True)
-class InProcesses(InThisProcess):
-    """Does units in processes of this machine, which end with this one."""
-
-    def start(self, work: Work) -> AbstractContextManager[Do]:
-        """See ``Engine.start``."""
-        return in_processes(work, _do, self.plan.workers, "decides")
-
-
-def _do(work: Work, unit: Unit) -> Written:
-    return work.do(unit)
-
 
 _SETS: Final = 100_000
 """Of so many sets at once the content is looked up."""
@@ -229,7 +157,7 @@ def decide(
     counts: dict[str, int] = {}
 
     def replace_by(table: str, files: Sequence[NewFile]) -> None:
-        store.replace_with_files(table, files, scope.cluster_id)
+        store.take_over(table, files, scope.cluster_id)
         counts[table] = sum(file.rows for file in files)
 
     with step("Matching patterns and pairing"):
@@ -274,3 +202,73 @@ def _parts(which: Numbers, most: int) -> list[Numbers]:
 
 def _column(table: pa.Table, name: str) -> pa.Array:
     return table.column(name).combine_chunks()
+
+
+Keys = Sequence[tuple[str, str]]
+"""Resource types and names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A slice in one of two rounds; see ``deciding``.
+
+    Attributes:
+        number: of the slice.
+        sets: in the second round, the sets that are decided; None in the first.
+        is_first: of the second round.
+    """
+
+    number: int
+    sets: Numbers | None = None
+    is_first: bool = False
+
+
+Do = Callable[[Sequence[Unit]], Iterable["Written"]]
+"""Does units, and returns what each has written."""
+
+
+class Engine(Protocol):
+    """What decides a cluster."""
+
+    @property
+    def plan(self) -> Plan:
+        """How large slices may be, and how many are done at once."""
+
+    def match(self, index: PatternIndex, keys: Keys) -> Iterable[Sequence[int]]:
+        """Return the patterns that match each resource."""
+
+    def start(self, work: Work) -> AbstractContextManager[Do]:
+        """Hand out what does the units of a work."""
+
+
+def engine_of(plan: Plan) -> Engine:
+    """Return the engine of a plan for this machine."""
+    return InProcesses(plan) if plan.engine == "processes" else InThisProcess(plan)
+
+
+@dataclass(frozen=True, slots=True)
+class InThisProcess:
+    """Does one unit after the other."""
+
+    plan: Plan
+
+    def match(self, index: PatternIndex, keys: Keys) -> Iterable[Sequence[int]]:
+        """See ``Engine.match``."""
+        return (index.matches(*key) for key in keys)
+
+    def start(self, work: Work) -> AbstractContextManager[Do]:
+        """See ``Engine.start``."""
+        return nullcontext(partial(map, work.do))
+
+
+@dataclass(frozen=True, slots=True)
+class InProcesses(InThisProcess):
+    """Does units in processes of this machine, which end with this one."""
+
+    def start(self, work: Work) -> AbstractContextManager[Do]:
+        """See ``Engine.start``."""
+        return in_processes(work, _do, self.plan.workers, "decides")
+
+
+def _do(work: Work, unit: Unit) -> Written:
+    return work.do(unit)

@@ -22,7 +22,7 @@ from aclkit.errors import DataError
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.pipeline.explain.default_rulesets import default_rulesets
+from aclkit.pipeline.explain.rows import default_rulesets
 from aclkit.rules.decide import rules
 from aclkit.warehouse.reader import Asks
 from aclkit.warehouse.views import SUPER_RULESET

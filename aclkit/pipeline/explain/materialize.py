@@ -10,7 +10,7 @@ from aclkit.errors import UsageError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, BrokerConfig
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings
-from aclkit.pipeline.explain import tables
+from aclkit.pipeline.explain.changes import write_changes
 from aclkit.pipeline.explain.completeness import (
     check_completeness,
     note_on_slices,
@@ -19,8 +19,7 @@ from aclkit.pipeline.explain.completeness import (
 from aclkit.pipeline.explain.decided import MaterializeOptions, deciding_settings
 from aclkit.pipeline.explain.deciding import decide, engine_of
 from aclkit.pipeline.explain.output import Output
-from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.explain.written_changes import write_changes
+from aclkit.pipeline.explain.scope import Scope, digest_of, of_inventory
 from aclkit.pipeline.inventory.survey import Inventory
 from aclkit.pipeline.plan import Plan, plan_deciding, reads_back_here
 from aclkit.runtime.progress import step
@@ -64,11 +63,11 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     settings = deciding_settings(options, scope, before.settings if before else None)
     output = Output(store=run.store, cluster_id=scope.cluster_id)
     write_setting(output, options.settings, run)
-    of_inventory = tables.of_inventory(scope)
-    digest = tables.digest_of(of_inventory)
+    inventory_rows = of_inventory(scope)
+    digest = digest_of(inventory_rows)
     is_known = before is not None and before.settings.inventory_rows == digest
-    for table in of_inventory if not is_known else ():
-        output.write_rows(table, of_inventory[table])
+    for table in inventory_rows if not is_known else ():
+        output.write_rows(table, inventory_rows[table])
     rows = rows_expected(scope.inventory)
     is_dense = options.dense == "always" or (
         options.dense == "auto" and rows + _rows_of_others(run) <= DENSE_LIMIT
@@ -151,7 +150,7 @@ def write_setting(output: Output, settings: BrokerSettings, run: Run) -> None:
     if newest != [(users, everyone)]:
         seen = (run.run_number, run.head_offset)
         row = (output.cluster_id, run.started_at, users, everyone, *seen)
-        output.store.append_rows("setting", [row])
+        output.store.append("setting", [row])
 
 
 def _has_no_others(store: Store, cluster_id: str) -> bool:
@@ -160,13 +159,13 @@ def _has_no_others(store: Store, cluster_id: str) -> bool:
     Where the table was not there its rows are those of all clusters, for it takes the place of a
     view that holds them all.
     """
-    return store.has("explain") or {run.cluster_id for run in store.runs} <= {cluster_id}
+    return "explain" in store.versions or {run.cluster_id for run in store.runs} <= {cluster_id}
 
 
 def _write_dense(output: Output, rows: int) -> None:
     """Write the table ``explain``, the view of that name multiplied out, on this machine."""
     store = output.store
-    whose = output.cluster_id if store.has("explain") else None
+    whose = output.cluster_id if "explain" in store.versions else None
     with (
         step(f"Writing {rows:,} decisions"),
         read_written(store, whose, *EXPLAIN_TABLES, *_DENSE) as read,

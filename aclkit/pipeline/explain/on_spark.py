@@ -28,18 +28,18 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from aclkit.errors import DataError
 from aclkit.pipeline.explain import dense, rows, tasks
-from aclkit.pipeline.explain.default_rulesets import default_rulesets, default_rulings
 from aclkit.pipeline.explain.prepared import Resources, prepare
+from aclkit.pipeline.explain.rows import default_rulesets, default_rulings
 from aclkit.pipeline.plan import cut_evenly, cut_for_tasks, entries_of_task
 from aclkit.rules.patterns.columns import with_matched_patterns
 from aclkit.rules.patterns.trie import PatternIndex
-from aclkit.runtime.at_once import Begin, at_once
-from aclkit.runtime.executors import executors_of
+from aclkit.runtime.executors import Begin, at_once, executors_of
 from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.frame import local_frame
 from aclkit.runtime.progress import step
 from aclkit.runtime.shared_work import share
 from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.frames import TableFrames
 from aclkit.warehouse.new_files import NewFile
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.shared_folder import Mark, marked, require_here
@@ -92,7 +92,7 @@ def decide_on_spark(
         with step("Deciding"):
             prepared = prepare(scope, acls)
             groups = rows.group_rows(prepared).select(TABLES["ruleset_group"].column_names)
-            store.replace_columns("ruleset_group", groups, scope.cluster_id)
+            store.replace("ruleset_group", groups, scope.cluster_id)
             frames = Frames.of(spark, scope, prepared, mark, allow_everyone=allow_everyone)
             until_written.enter_context(frames)
             rulesets = [*default_rulesets()]
@@ -123,7 +123,7 @@ def decide_on_spark(
 def _begin_writing(
     begin: Begin, store: Store, cluster_id: str, table: str, frame: DataFrame
 ) -> Future[int]:
-    return begin(partial(store.replace_cluster, table, frame, cluster_id))
+    return begin(partial(TableFrames(store).replace, table, frame, cluster_id))
 
 
 def _begin_pairs(
@@ -140,7 +140,7 @@ def _begin_pairs(
         found = frames.pair_files(str(store.place.folder.absolute())).toArrow().to_pylist()
         files = [NewFile(**file) for file in found]
         require_here(store.place, "explain_pair", ((file.path, file.size) for file in files))
-        store.replace_with_files("explain_pair", files, frames.prepared.cluster_id)
+        store.take_over("explain_pair", files, frames.prepared.cluster_id)
         return sum(file.rows for file in files)
 
     return begin(take_over)

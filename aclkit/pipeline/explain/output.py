@@ -28,7 +28,7 @@ class Output:
 
     def write_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Put rows that the driver holds in the place of the cluster's rows of a table."""
-        self.store.replace_rows(table, rows, self.cluster_id)
+        self.store.replace(table, rows, self.cluster_id)
 
     def ask(self, *tables: str) -> AbstractContextManager[Reader]:
         """Open tables as this run leaves them; see ``reader.read_written``."""

@@ -12,13 +12,20 @@ import pyarrow.compute as pc
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.pipeline.explain.arrays import Numbers
-from aclkit.pipeline.explain.default_rulesets import NONE, OTHER
 from aclkit.pipeline.explain.groups import hashed, joined, list_array
 from aclkit.pipeline.explain.pairing import NO_SET, Paired, Sets
 from aclkit.pipeline.explain.prepared import AMONG_ALL, AMONG_DENIES, Prepared
 from aclkit.pipeline.explain.ranked_acls import OPERATIONS, TYPES
 from aclkit.pipeline.explain.rulings import NO_ACL, Rulings
-from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY, DENIED, MATCHING_ACL
+from aclkit.rules.decide.rules import (
+    ALLOWED,
+    DEFAULT_ALLOW,
+    DEFAULT_DENY,
+    DENIED,
+    MATCHING_ACL,
+    SUPER_USER,
+)
+from aclkit.warehouse.views import SUPER_RULESET
 
 ROWS_OF_A_PART: Final = 400_000
 """About so many pairs, a range of resources, are sorted by principal: so questions about one
@@ -169,3 +176,32 @@ def _take(values: pa.Array, at: Numbers) -> pa.Array:
 def _few(values: pa.Array, at: Numbers) -> pa.Array:
     """Return values at places as a dictionary, which holds each of them once."""
     return pa.DictionaryArray.from_arrays(pa.array(at.astype(np.int32)), values)
+
+
+NONE: Final = "none"
+"""Before a resource type: of resources that no ACL reaches."""
+
+OTHER: Final = "other"
+"""Of those that only ACLs of others reach."""
+
+
+def default_rulesets() -> Iterator[tuple[str, str | None, list[str], str | None]]:
+    """Yield their rows of ``ruleset``, the cluster aside."""
+    yield SUPER_RULESET, None, [], None
+    for kind in (NONE, OTHER):
+        for resource_type in OPERATIONS_OF_TYPE:
+            yield f"{kind}:{resource_type}", resource_type, [], None
+
+
+def default_rulings(*, allow_everyone: bool) -> Iterator[tuple[str, str, str, str, str, None]]:
+    """Yield their rows of ``explain_ruling``, the cluster aside."""
+    every = {operation for known in OPERATIONS_OF_TYPE.values() for operation in known}
+    for ruleset_id, resource_type, *_ in default_rulesets():
+        if resource_type is None:
+            decided = ALLOWED, SUPER_USER
+        elif allow_everyone and ruleset_id.startswith(f"{NONE}:"):
+            decided = ALLOWED, DEFAULT_ALLOW
+        else:
+            decided = DENIED, DEFAULT_DENY
+        for operation in OPERATIONS_OF_TYPE[resource_type] if resource_type else sorted(every):
+            yield ruleset_id, ANY_OTHER, operation, *decided, None

@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.pipeline.explain.default_rulesets import default_rulesets
 from aclkit.pipeline.explain.faults import KEYS
+from aclkit.pipeline.explain.rows import default_rulesets
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.runtime.arrow import arrow_table

@@ -49,10 +49,11 @@ def replaying(tables: KnownTables, *, is_here: bool) -> Iterator[ReplayTables[An
     from aclkit.pipeline.replay.on_spark.engine import OnSpark
     from aclkit.pipeline.replay.on_spark.tables import SparkRows
     from aclkit.runtime.frame import Steps
+    from aclkit.warehouse.frames import TableFrames
 
     with Steps() as steps:
         engine = OnSpark(tables.store.spark, tables.cluster_id, steps)
-        yield ReplayTables(*place, engine, SparkRows(*place))
+        yield ReplayTables(*place, engine, SparkRows(TableFrames(tables.store), tables.cluster_id))
 
 
 def _bytes_of(items: Iterable[WorkItem]) -> int | None:

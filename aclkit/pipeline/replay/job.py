@@ -1,29 +1,43 @@
-"""One replay of one cluster, whatever the kind of its source: read, compute, write."""
+"""One replay of one cluster, whatever the kind of its source: read, compute, write.
+
+Where nothing can have changed, that is reported as a replay by Spark would report it, without
+Spark: the sources have the imprint (``imprint``) that the cluster's newest replay kept, the tables
+are as that one left them, and the way through the log ends where it ended. A replay keeps no
+imprint if its log contradicts itself: every run must report that. Doubtful cases are replayed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import astuple, replace
-from typing import Any
+from dataclasses import astuple, dataclass, replace
+from typing import Any, Final, Generic
 
-from aclkit.pipeline.replay.asking import TooManyRowsError
+from aclkit.model.facts import COMMITTED
+from aclkit.pipeline.replay.asking import Frame, TooManyRowsError
+from aclkit.pipeline.replay.brokers import are_kept_alike, brokers_in, fold_brokers
 from aclkit.pipeline.replay.cluster import require_not_empty, require_same_kind, resolve_cluster
 from aclkit.pipeline.replay.conditions import OfASource, Offsets, Origin
+from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.replay.engines import fits, replaying
 from aclkit.pipeline.replay.forget import MOST_NAMED, extent_of, note_on, nothing_of
 from aclkit.pipeline.replay.intake import Intake, listing_now
-from aclkit.pipeline.replay.known import ReplayOptions
+from aclkit.pipeline.replay.known import Known, Replayed, ReplayOptions
 from aclkit.pipeline.replay.known_tables import KnownTables, read_clusters
-from aclkit.pipeline.replay.listing import replay_listing
-from aclkit.pipeline.replay.ranges import readable_again, without_offsets
+from aclkit.pipeline.replay.lineage import trace
+from aclkit.pipeline.replay.listing import notes_on_listing, replay_listing
+from aclkit.pipeline.replay.ranges import plan, readable_again, without_offsets
 from aclkit.pipeline.replay.record import BROKERS_KEPT, ReplayResult, enter
 from aclkit.pipeline.replay.replay import replay_log
-from aclkit.pipeline.replay.source_rows import SourceRows, news_filter, source_rows
+from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.tables import ReplayTables
-from aclkit.pipeline.replay.unchanged import replay_unchanged
+from aclkit.pipeline.sources.files import is_packed
 from aclkit.pipeline.sources.items import WorkItem
+from aclkit.pipeline.sources.metadata_log import listing_again
 from aclkit.runtime.progress import step
+from aclkit.runtime.read_progress import followed, size_of
+from aclkit.runtime.uri import shown
+from aclkit.warehouse.job_run import REPLAYING
 from aclkit.warehouse.run import Run
 
 
@@ -36,7 +50,7 @@ def replay(
 ) -> ReplayResult:
     """Take back what was read wrongly, and replay sources into the run's tables.
 
-    Sources with the content that the previous replay read are not read again; see ``unchanged``.
+    Sources with the content that the previous replay read are not read: ``replay_unchanged``.
 
     Raises:
         UsageError: there is nothing of the kind to take back.
@@ -151,3 +165,121 @@ def take_back(tables: ReplayTables[Any], item: Offsets | Origin) -> tuple[int, s
     elif not facts and not rejects:
         raise nothing_of(item, tables.sources(MOST_NAMED + 1))
     return facts, note_on(item, facts, rejects, spans)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRows(Generic[Frame]):
+    """What was read of sources.
+
+    Attributes:
+        rows: of all of them.
+        whole: the sources that were read, each as a whole.
+        intake: the listing that was read: a later one where a file had gone from the first.
+    """
+
+    rows: Frame
+    whole: Collection[str]
+    intake: Intake
+
+
+def source_rows(
+    engine: Engine[Frame], intake: Intake, is_news: Callable[[WorkItem], bool]
+) -> SourceRows[Frame]:
+    """Read items once and for all.
+
+    Snapshots that tell nothing new are left out. Where a file has gone since it was listed, all
+    is listed and read again, and nothing that was taken from the listing before counts.
+
+    Args:
+        engine: reads them.
+        intake: the items, as they were listed before the run began.
+        is_news: whether an item may hold anything that is not known.
+
+    Raises:
+        UsageError: a source cannot be used.
+        DataError: likewise.
+        SurroundingsError: a source cannot be read, or goes as fast as it is listed.
+        TooManyRowsError: see ``Engine.read``.
+    """
+    attempts = 0
+
+    def read() -> SourceRows[Frame]:
+        nonlocal attempts
+        attempts += 1
+        asked = intake if attempts == 1 else intake.listed_again()
+        chosen = [item for item in asked.items if is_news(item)]
+        with followed(map(_size_of, chosen)) as board:
+            rows = engine.read(chosen, board)
+            engine.raise_failures(rows)
+        return SourceRows(rows, frozenset(shown(item.path) for item in chosen), asked)
+
+    with step("Reading the source"):
+        return listing_again(read)
+
+
+def _size_of(item: WorkItem) -> int | None:
+    return None if is_packed(item.path) else size_of(item.path)
+
+
+def news_filter(
+    ranges: Sequence[Range], head: int | None, *, has_brokers: bool
+) -> Callable[[WorkItem], bool]:
+    """Return a test whether an item may hold anything that is not known.
+
+    An older snapshot in a folder holds nothing new if the way through the known log covers it, as
+    far as history has been computed, and what it proves is known. This does not count if an aclkit
+    that skipped brokers read that log.
+    """
+    way = plan(ranges)
+    proven = {r.epoch: range(r.from_offset, r.to_offset) for r in ranges if r.fact == COMMITTED}
+
+    def is_news(item: WorkItem) -> bool:
+        end = item.only_below
+        is_known = has_brokers and end is not None and end <= (head or 0) and way.knows(end)
+        if is_known and end is not None and item.epoch is not None:
+            is_known = end - 1 in proven.get(item.epoch, ())
+        return not is_known
+
+    return is_news
+
+
+_TABLES: Final = (
+    *("acl_log", "log_range", "acl_reject", "broker"),
+    *("acl_history", "resource_lifetime", "principal_lifetime"),
+)
+
+
+def replay_unchanged(
+    run: Run, intake: Intake, cluster: str | None, options: ReplayOptions
+) -> ReplayResult | None:
+    """Enter into the run what a replay of its sources comes to; None where they may hold news."""
+    if intake.imprint is None:
+        return None
+    run.cluster_id = resolve_cluster(read_clusters(run.store), intake, cluster)
+    if not _is_read(run, intake.imprint.digest):
+        return None
+    tables, before = KnownTables(run.store, run.cluster_id), run.previous()
+    done = _nothing(tables.known(before.head_offset if before else None), intake, options)
+    if done is None:
+        return None
+    run.settings = replace(run.settings, sources=intake.imprint.digest)
+    return enter(run, tables, intake, done, options)
+
+
+def _is_read(run: Run, digest: str) -> bool:
+    """Whether the newest replay read this, and its tables have not changed since."""
+    then = run.previous(REPLAYING)
+    if then is None or then.settings.sources != digest or not run.has_kept(BROKERS_KEPT):
+        return False
+    return all(run.store.holds(table, then.table_versions.get(table)) for table in _TABLES)
+
+
+def _nothing(known: Known, intake: Intake, options: ReplayOptions) -> Replayed[Any] | None:
+    """Return the result of a replay without news; None where the known state does not prove it."""
+    lineage = trace(known.ranges)
+    plan = options.plan(known.ranges, known.markers_in(lineage))
+    brokers = fold_brokers(brokers_in(known.broker_facts, lineage), plan)
+    if plan.itinerary.head != known.head or not are_kept_alike(brokers, known.brokers):
+        return None
+    notes: Sequence[str] = () if intake.listing is None else (*notes_on_listing(intake.listing),)
+    return Replayed(plan=plan, fact_count=0, notes=notes)

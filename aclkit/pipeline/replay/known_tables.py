@@ -11,7 +11,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.facts import BROKER_RECORDS, OVERWRITTEN, RECORD, SNAPSHOT, WRITTEN
 from aclkit.pipeline.replay.brokers import BrokerFact
 from aclkit.pipeline.replay.known import EpochMarker, Known
-from aclkit.pipeline.replay.listed import Thing
+from aclkit.pipeline.replay.listing import Thing
 from aclkit.pipeline.replay.spans import RANGE_COLUMNS, Range, ranges_of
 from aclkit.pipeline.replay.transactions import MARKERS, Marker
 from aclkit.pipeline.sources.record_types import UNKNOWN_TYPE

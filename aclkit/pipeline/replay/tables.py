@@ -71,11 +71,11 @@ class ReplayTables(KnownTables, Generic[Frame]):
             self.rows.replace(table, rows)
         if replayed.brokers is not None:
             registered = broker_rows(replayed.brokers, self.cluster_id)
-            self.store.replace_rows("broker", registered, self.cluster_id)
+            self.store.replace("broker", registered, self.cluster_id)
         if replayed.ranges is not None:
             self.write_ranges(replayed.ranges)
 
     def write_ranges(self, ranges: Iterable[Range]) -> None:
         """Replace what has been read."""
         rows = [(self.cluster_id, *item) for item in rows_of(ranges)]
-        self.store.replace_rows("log_range", rows, self.cluster_id)
+        self.store.replace("log_range", rows, self.cluster_id)

@@ -29,7 +29,7 @@ from aclkit.pipeline.sources.payload import (
     parse_payload,
     time_or_none,
 )
-from aclkit.pipeline.sources.tool_output import is_log_line
+from aclkit.pipeline.sources.text_lines import is_log_line
 
 _CONTROL: Final = (
     *("LeaderChange", "SnapshotHeader", "SnapshotFooter", "KRaftVersion", "KRaftVoters"),

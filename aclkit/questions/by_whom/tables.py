@@ -111,7 +111,7 @@ def read_certain(store: Store, cluster_id: str, since: datetime) -> list[Certain
 
 def write_known(store: Store, cluster_id: str, known: Iterable[KnownBy]) -> None:
     """Put what is known in the place of the cluster's rows."""
-    store.replace_rows(ACL_CHANGE_BY, list(_rows(cluster_id, known)), cluster_id)
+    store.replace(ACL_CHANGE_BY, list(_rows(cluster_id, known)), cluster_id)
 
 
 def _rows(cluster_id: str, known: Iterable[KnownBy]) -> Iterator[tuple[object, ...]]:

@@ -191,7 +191,7 @@ def write_ends(store: Store, cluster_id: str, ends: Mapping[str, AclEnd]) -> Non
         (cluster_id, acl_id, end.until, end.place, end.owner, end.reason)
         for acl_id, end in sorted(ends.items())
     ]
-    store.replace_rows(ACL_LEASE, rows, cluster_id)
+    store.replace(ACL_LEASE, rows, cluster_id)
 
 
 _ENDS: Final = (

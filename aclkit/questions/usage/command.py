@@ -122,7 +122,7 @@ class UsageTables:
             rows = pa.RecordBatchReader.from_batches(
                 arrow_schema(ACCESS_DAY), chain([first], batches)
             )
-            self.store.append_columns(ACCESS_DAY, rows)
+            self.store.append(ACCESS_DAY, rows)
         self._remove_replaced(done, run_number)
         if done:
             now = {each.known.file_id: each.known for each in done}
@@ -146,7 +146,7 @@ class UsageTables:
 
     def _write_files(self, known: Iterable[KnownFile]) -> None:
         rows = [known_row(self.cluster_id, each) for each in known]
-        self.store.replace_rows(LOG_FILE, rows, self.cluster_id)
+        self.store.replace(LOG_FILE, rows, self.cluster_id)
 
     def lines(self) -> AbstractContextManager[Reader]:
         """Open what was read of logs, by this run too."""
@@ -159,7 +159,7 @@ class UsageTables:
             (self.cluster_id, g.acl.acl_id, *g.acl.binding, *(getattr(g, name) for name in own))
             for g in grants
         ]
-        self.store.replace_rows(ACL_USAGE, rows, self.cluster_id)
+        self.store.replace(ACL_USAGE, rows, self.cluster_id)
 
     def _open(self, *tables: str) -> AbstractContextManager[Reader]:
         return read_written(self.store, self.cluster_id, *tables)

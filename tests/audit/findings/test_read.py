@@ -16,7 +16,7 @@ EVERYONE = BrokerSettings(allow_everyone=True)
 
 
 def read(root, versions, **options):
-    store = SimpleNamespace(place=Location(str(root)), versions=versions, replace_columns=None)
+    store = SimpleNamespace(place=Location(str(root)), versions=versions, replace=None)
     return audit_of(store, small.CLUSTER, EVERYONE, KIP_1042, **options)
 
 

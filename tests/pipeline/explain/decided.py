@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from aclkit.model.acl import Acl
-from aclkit.pipeline.explain import rows, tables
+from aclkit.pipeline.explain import rows
 from aclkit.pipeline.explain.pairing import cut, pair_up
 from aclkit.pipeline.explain.prepared import Matched, Prepared, Resources, prepare
 from aclkit.pipeline.explain.rulings import Ruler
-from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.explain.scope import Scope, of_inventory
 from aclkit.warehouse.schemas import TABLES
 from tests.pipeline.explain import oracle
 from tests.pipeline.explain.memory import Memory
@@ -100,7 +100,7 @@ def give_acls(memory: Memory, acls: Sequence[Acl], name: str = "acl_history") ->
 
 
 def give_inventory(memory: Memory, scope: Scope) -> None:
-    for name, found in tables.of_inventory(scope).items():
+    for name, found in of_inventory(scope).items():
         memory.contract(name, _as_mappings(name, found))
 
 

@@ -16,7 +16,7 @@ from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.semantics import Semantics
-from aclkit.pipeline.explain.default_rulesets import (
+from aclkit.pipeline.explain.rows import (
     NONE,
     OTHER,
     default_rulesets,

@@ -11,7 +11,7 @@ from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.cidr import is_any_other
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
-from aclkit.pipeline.explain.default_rulesets import default_rulings
+from aclkit.pipeline.explain.rows import default_rulings
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import FILE, Entry
 from aclkit.pipeline.inventory.survey import Given, Texts, survey

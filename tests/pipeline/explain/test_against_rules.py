@@ -109,7 +109,7 @@ def random_acls(seed, hosts=ACL_HOSTS):
 
 def write_acls(run, acls):
     rows = [history_row(acl, number, run.cluster_id) for number, acl in enumerate(acls)]
-    run.store.replace_rows("acl_history", rows, run.cluster_id)
+    run.store.replace("acl_history", rows, run.cluster_id)
 
 
 @pytest.fixture(scope="module")

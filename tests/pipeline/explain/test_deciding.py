@@ -9,9 +9,10 @@ import pytest
 
 from aclkit.errors import DataError
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.pipeline.explain import deciding, ranked_acls, tables
+from aclkit.pipeline.explain import deciding, ranked_acls
 from aclkit.pipeline.explain.deciding import InThisProcess, Written, decide
 from aclkit.pipeline.explain.output import Output
+from aclkit.pipeline.explain.scope import of_inventory
 from aclkit.pipeline.plan import Plan
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.store import Store
@@ -81,7 +82,7 @@ def test_the_tables_are_those_of_the_pure_rules_in_any_slices(tmp_path, semantic
 @BOTH
 def test_the_view_explain_shows_the_same_cells(tmp_path, semantics):
     output = Output(store=Store(None, str(tmp_path)), cluster_id="c")
-    for name, rows in tables.of_inventory(scope(semantics)).items():
+    for name, rows in of_inventory(scope(semantics)).items():
         output.write_rows(name, rows)
     decide_into(output.store, scope(semantics))
     asked = "principal, host, operation, resource_type, resource_name, decision, deciding_acl_id"

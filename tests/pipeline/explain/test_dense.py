@@ -8,6 +8,7 @@ import pytest
 
 from aclkit.pipeline.explain.decided import take_inventory
 from aclkit.pipeline.explain.materialize import materialize
+from aclkit.warehouse.frames import TableFrames
 from aclkit.warehouse.run import begin_run, publish
 from tests.pipeline.explain.test_against_rules import GIVEN, random_acls, write_acls
 from tests.pipeline.explain.test_nights import options
@@ -25,5 +26,5 @@ def test_a_dense_table_holds_the_clusters_that_were_decided_without_one(spark, t
             scope = take_inventory(run, asked)
             expected[cluster] = materialize(run, scope, asked).rows
             publish(run)
-            rows = run.store.read("explain").groupBy("cluster_id").count().collect()
+            rows = TableFrames(run.store).read("explain").groupBy("cluster_id").count().collect()
     assert dict(rows) == expected

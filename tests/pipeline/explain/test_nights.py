@@ -203,7 +203,7 @@ def test_by_itself_a_range_decides_as_the_newest_broker_reads_it(tmp_path, level
     with begin_run(None, str(tmp_path), "materialize", lock_timeout=0) as run:
         run.cluster_id = "c"
         write_acls(run, [replace(random_acls(3)[0], host="10.0.0.0/8")])
-        run.store.append_rows("broker", broker_rows(Brokers(brokers=brokers), "c"))
+        run.store.append("broker", broker_rows(Brokers(brokers=brokers), "c"))
         scope = take_inventory(run, asked)
     assert sorted(scope.host_names, reverse=True) == sorted(hosts, reverse=True)
     assert scope.semantics.cidr_hosts == (33 in levels)
@@ -229,5 +229,5 @@ def test_a_broker_that_came_since_is_something_new(tmp_path):
         run.cluster_id = "c"
         assert is_decided(run, take_inventory(run, options(few)), options(few))
         one = Broker(broker_id=1, is_registered=True, min_level=7, max_level=33, since_offset=9)
-        run.store.append_rows("broker", broker_rows(Brokers(brokers=(one,)), "c"))
+        run.store.append("broker", broker_rows(Brokers(brokers=(one,)), "c"))
         assert not is_decided(run, take_inventory(run, options(few)), options(few))

@@ -12,10 +12,11 @@ import pytest
 from aclkit.errors import DataError
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.pipeline.explain import on_spark, tables
+from aclkit.pipeline.explain import on_spark
 from aclkit.pipeline.explain.deciding import InThisProcess, decide
 from aclkit.pipeline.explain.on_spark import Frames, decide_on_spark
 from aclkit.pipeline.explain.prepared import prepare
+from aclkit.pipeline.explain.scope import of_inventory
 from aclkit.pipeline.plan import Plan
 from aclkit.warehouse.damage import is_of_spark
 from aclkit.warehouse.duck_beside import ask_files
@@ -138,8 +139,8 @@ def test_the_dense_table_is_the_view_multiplied_out(spark, tmp_path):
     scope, acls = scope_and_acls()
     store = Store(lambda: spark, str(tmp_path))
     decide(scope, acl_table(acls), store, InThisProcess(Plan()), allow_everyone=True)
-    for table, rows in tables.of_inventory(scope).items():
-        store.replace_rows(table, rows, "c")
+    for table, rows in of_inventory(scope).items():
+        store.replace(table, rows, "c")
     with read_written(store, "c", *EXPLAIN_TABLES) as read:
         columns = ", ".join(TABLES["explain"].column_names)
         expected = read.arrow(f"SELECT {columns} FROM ({explain_sql()})").to_pylist()

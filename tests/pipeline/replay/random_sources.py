@@ -34,8 +34,7 @@ from aclkit.model.facts import (
 from aclkit.model.unread import GROUPS, TOPICS, USERS
 from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.replay.known import EpochMarker, KnownLog, Replayed, ReplayOptions
-from aclkit.pipeline.replay.listed import Thing
-from aclkit.pipeline.replay.listing import replay_listing
+from aclkit.pipeline.replay.listing import Thing, replay_listing
 from aclkit.pipeline.replay.replay import replay_log
 from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import MARKERS, Marker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aclkit.model.facts import DELEGATION, SourceRow
 from aclkit.model.unread import GROUPS, TOKENS, TOPICS, TRANSACTIONAL_IDS, USERS
-from aclkit.pipeline.replay.listed import Thing, changed_things, thing_of
+from aclkit.pipeline.replay.listing import Thing, changed_things, thing_of
 
 ALL = frozenset({TOPICS, USERS, GROUPS, TRANSACTIONAL_IDS, TOKENS})
 A, B = Thing("TOPIC", "a", "id-1"), Thing("TOPIC", "b", "id-2")

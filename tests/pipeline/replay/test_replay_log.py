@@ -22,8 +22,7 @@ from aclkit.model.facts import (
 )
 from aclkit.model.unread import TOPICS
 from aclkit.pipeline.replay.known import EpochMarker, KnownLog, ReplayOptions
-from aclkit.pipeline.replay.listed import Thing
-from aclkit.pipeline.replay.listing import listed_acls, replay_listing
+from aclkit.pipeline.replay.listing import Thing, listed_acls, replay_listing
 from aclkit.pipeline.replay.replay import replay_log
 from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import Marker

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from aclkit.pipeline.replay import intake, source_rows
+from aclkit.pipeline.replay import intake, job
 from aclkit.pipeline.replay.intake import imprint_of, look_at, parse_source
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.sources import readers
@@ -112,14 +112,14 @@ def test_the_step_that_reads_a_source_is_followed_and_no_longer(samples, termina
         seen.append(measure())
 
     engine = SimpleNamespace(read=read, raise_failures=lambda _: None)
-    source_rows.source_rows(engine, SimpleNamespace(items=items), lambda _: True)
+    job.source_rows(engine, SimpleNamespace(items=items), lambda _: True)
     assert measure() == ""
     assert seen[0].startswith("0 of 4 files, 915 records read, ")
 
 
 def test_a_packed_file_has_no_share_as_its_size_says_nothing():
     item = WorkItem(kind=RECORDS, path=f"{LISTING}.gz")
-    assert source_rows._size_of(item) is None
+    assert job._size_of(item) is None
 
 
 @pytest.mark.parametrize("what", ["imprint", "listing"])

@@ -10,9 +10,9 @@ from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.rules import answers
 from aclkit.rules.patterns.match import reaches
 from aclkit.warehouse.duck import connect
+from aclkit.warehouse.pinned_sql import spark_sql
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.spark_sql import spark_sql
 from aclkit.warehouse.views import explain_sql, sql_of, view_sql
 from tests.questions.query import small_warehouse as small
 

@@ -60,7 +60,7 @@ def log(tmp_path):
 
     def written(*rows):
         store = Store(None, str(tmp_path / f"w{len(stack)}"))
-        store.append_rows("access_day", rows_of("access_day", *rows))
+        store.append("access_day", rows_of("access_day", *rows))
         known = {}
         for row in rows:
             spoke = known.setdefault(row["file_id"], [])
@@ -71,7 +71,7 @@ def log(tmp_path):
              "spoke_to": [b for _, b in sorted(spoke)]}
             for name, spoke in known.items()
         ]  # fmt: skip
-        store.append_rows("log_file", rows_of("log_file", *files))
+        store.append("log_file", rows_of("log_file", *files))
         opened = read_written(store, "c", "access_day", "log_file")
         stack.append(opened)
         return opened.__enter__()
@@ -194,7 +194,7 @@ def test_grants_are_used_where_lines_name_them_and_matched_where_they_could_have
 def told(tmp_path, **tables):
     store = Store(None, str(tmp_path))
     for table, rows in tables.items():
-        store.append_rows(table, rows_of(table, *rows))
+        store.append(table, rows_of(table, *rows))
     with read_written(store, "c", *PAST_TABLES) as read:
         yield read
 

@@ -18,6 +18,7 @@ from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
 from aclkit.pipeline.explain.materialize import continue_from_replay, materialize
 from aclkit.runtime.frame import local_frame
+from aclkit.warehouse.frames import TableFrames
 from aclkit.warehouse.run import begin_run, publish
 from aclkit.warehouse.store import Store
 from tests.tools.benchmarks.kafka_loop import measure_loop
@@ -141,7 +142,7 @@ def floor_seconds(spark: SparkSession, folder: Path, times: int) -> float:
     for number in range(times):
         started = time.perf_counter()
         copy = str(folder.parent / f"{folder.name}-copy{number}")
-        store.read("explain").write.format("delta").save(copy)
+        TableFrames(store).read("explain").write.format("delta").save(copy)
         seconds.append(time.perf_counter() - started)
     return median(seconds)
 

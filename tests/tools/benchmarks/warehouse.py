@@ -15,8 +15,8 @@ from aclkit.pipeline.explain.decided import MaterializeOptions
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.runtime.frame import local_frame
+from aclkit.warehouse.frames import TableFrames, schema_of
 from aclkit.warehouse.run import begin_run, publish
-from aclkit.warehouse.store import schema_of
 from tests.factories import exactly
 from tests.tools.benchmarks.shapes import Cluster
 
@@ -35,11 +35,11 @@ def write_acls(spark: SparkSession, warehouse: str, acls: Sequence[Acl]) -> None
         run.head_offset, run.counts = len(rows), {"acls_alive": len(rows)}
         store = run.store
         history = local_frame(spark, rows, schema_of("acl_history"))
-        store.replace_cluster("acl_history", history, CLUSTER_ID)
+        TableFrames(store).replace("acl_history", history, CLUSTER_ID)
         ranges = local_frame(
-            spark, [(CLUSTER_ID, 0, len(rows), 1, "record")], schema_of("log_range")
+            spark, [(CLUSTER_ID, 0, len(rows), 1, "record", None)], schema_of("log_range")
         )
-        store.replace_cluster("log_range", ranges, CLUSTER_ID)
+        TableFrames(store).replace("log_range", ranges, CLUSTER_ID)
         publish(run)
 
 

@@ -32,11 +32,11 @@ class ArrowRows(Rows[pa.Table]):
 
     def append(self, table: str, rows: pa.Table) -> None:
         """Write a file of them."""
-        self.store.append_columns(table, rows)
+        self.store.append(table, rows)
 
     def replace(self, table: str, rows: pa.Table) -> None:
         """Write a file of them in the place of those that have the cluster's rows."""
-        self.store.replace_columns(table, rows, self.cluster_id)
+        self.store.replace(table, rows, self.cluster_id)
 
     def delete(self, table: str, *any_of: Condition) -> int:
         """Write the others anew."""

@@ -11,47 +11,46 @@ from aclkit.model.facts import RECORD
 from aclkit.pipeline.replay.conditions import Condition
 from aclkit.pipeline.replay.on_spark.engine import OnSpark
 from aclkit.pipeline.replay.tables import Rows
-from aclkit.warehouse.merge import Merge
+from aclkit.warehouse.frames import TableFrames, Update
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.store import Store
 
 
 @dataclass(frozen=True, slots=True)
 class SparkRows(Rows[DataFrame]):
     """The rows of one cluster."""
 
-    store: Store
+    frames: TableFrames
     cluster_id: str
 
     def read(self, table: str) -> DataFrame:
         """Open the table."""
-        rows = self.store.cluster_rows(table, self.cluster_id)
+        rows = self.frames.of_cluster(table, self.cluster_id)
         return rows.select(*TABLES[table].column_names)
 
     def append(self, table: str, rows: DataFrame) -> None:
         """Append them in a commit of Spark's."""
-        self.store.append(table, rows)
+        self.frames.append(table, rows)
 
     def replace(self, table: str, rows: DataFrame) -> None:
         """Replace them in a commit of Spark's."""
-        self.store.replace_cluster(table, rows, self.cluster_id)
+        self.frames.replace(table, rows, self.cluster_id)
 
     def delete(self, table: str, *any_of: Condition) -> int:
         """Delete them in a commit of Delta's own."""
         condition = OnSpark.COLUMNS.any_of(any_of)
         count = self.read(table).where(condition).count()
         if count:
-            self.store.delete(table, condition, self.cluster_id)
+            self.frames.delete(table, condition, self.cluster_id)
         return count
 
     def move(self, moved: DataFrame) -> None:
         """Merge them in a commit of Delta's own."""
         if moved.isEmpty():
             return
-        merge = Merge(
+        update = Update(
             rows=moved,
             keys=("cluster_id", "log_offset"),
             where=F.col("t.fact") == RECORD,
             updated=("txn_offset",),
         )
-        self.store.merge("acl_log", merge, self.cluster_id)
+        self.frames.update("acl_log", update, self.cluster_id)

@@ -8,7 +8,7 @@ import sys
 import pytest
 from sqlglot.errors import SqlglotError
 
-from aclkit.warehouse.spark_sql import spark_sql
+from aclkit.warehouse.pinned_sql import spark_sql
 
 
 def test_a_time_has_no_zone_and_what_is_null_comes_last():

@@ -1,0 +1,185 @@
+"""The tables of a store as DataFrames: Spark reads and writes them.
+
+Spark commits on a local disk only: on an object store it asks for no condition, so there it writes
+files next to those of a table, which are taken over (``new_files``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Literal
+
+from delta.tables import DeltaTable
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from aclkit.runtime.frame import local_frame, struct_of
+from aclkit.warehouse import commits
+from aclkit.warehouse.new_files import ROWS_OF_A_FILE, write_by_spark
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.shared_folder import require_files_here
+from aclkit.warehouse.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class TableFrames:
+    """The tables of a store as its run sees them."""
+
+    store: Store
+    _known: dict[tuple[str, int], DataFrame] = field(default_factory=dict)
+
+    def read(self, table: str) -> DataFrame:
+        """Read a table at this run's version; a table that was never written is empty.
+
+        A column that aclkit did not have when the version was written is null.
+        """
+        version = self.store.versions.get(table)
+        if version is None:
+            return local_frame(self.store.spark, [], schema_of(table))
+        if (table, version) not in self._known:
+            reader = self.store.spark.read.format("delta").option("versionAsOf", version)
+            frame = reader.load(self.store.place.of_table(table))
+            known = schema_of(table) if table in TABLES else ()
+            lacking = [field for field in known if field.name not in frame.columns]
+            nulls = {field.name: F.lit(None).cast(field.dataType) for field in lacking}
+            self._known[table, version] = frame.withColumns(nulls) if nulls else frame
+        return self._known[table, version]
+
+    def of_cluster(self, table: str, cluster_id: str) -> DataFrame:
+        """Read one cluster's rows of a table."""
+        return self.read(table).where(F.col("cluster_id") == cluster_id)
+
+    def append(self, table: str, rows: DataFrame) -> None:
+        """Append rows."""
+        rows = _of_contract(table, rows)
+        if self.store.place.is_remote:
+            files = write_by_spark(self.store.place, table, rows)
+            self.store.take_over(table, files, None, appends=True)
+        else:
+            self._write_here(table, rows, "append")
+
+    def replace(self, table: str, rows: DataFrame, cluster_id: str | None) -> int:
+        """Put rows in the place of all rows of one cluster, or of all for None, in one commit.
+
+        Returns:
+            how many rows Spark has written.
+        """
+        rows = _of_contract(table, rows)
+        if self.store.place.is_remote:
+            files = write_by_spark(self.store.place, table, rows)
+            self.store.take_over(table, files, cluster_id)
+            return sum(file.rows for file in files)
+        whose = self.store.whose(cluster_id)
+        return self._write_here(
+            table, rows, "overwrite", **({} if whose is None else {"replaceWhere": whose})
+        )
+
+    def delete(self, table: str, condition: Column, cluster_id: str) -> None:
+        """Remove the rows of a cluster that a condition holds for."""
+        goes = (F.col("cluster_id") == cluster_id) & condition
+        stays = ~F.coalesce(condition, F.lit(False))
+        self._revise(table, cluster_id, lambda found: found.delete(goes), lambda r: r.where(stays))
+
+    def update(self, table: str, update: Update, cluster_id: str) -> None:
+        """Change rows of a cluster; see ``Update``."""
+        self._revise(table, cluster_id, update.execute, update.updated_rows)
+
+    def _revise(
+        self,
+        table: str,
+        cluster_id: str,
+        revise: Callable[[DeltaTable], None],
+        revised: Callable[[DataFrame], DataFrame],
+    ) -> None:
+        """Change rows of a cluster by Delta itself; on an object store replace all of them."""
+        if self.store.place.is_remote:
+            self.replace(table, revised(self.of_cluster(table, cluster_id)), cluster_id)
+        else:
+            revise(DeltaTable.forPath(self.store.spark, self.store.place.of_table(table)))
+            self.store.note_write(table)
+
+    def _write_here(
+        self,
+        table: str,
+        rows: DataFrame,
+        mode: Literal["append", "overwrite"],
+        **options: str,
+    ) -> int:
+        """Write rows in a commit of Spark's own, and return how many it wrote.
+
+        Its writer makes every column nullable and knows no description, so it makes no table.
+
+        Raises:
+            SurroundingsError: a file of the commit is not here: the workers have another disk.
+        """
+        store = self.store
+        commit = store.next_commit(table)
+        if commit.on == commits.NEW:
+            commits.make_table(store.place.of_table(table), table)
+            commits.note_checksum_of_new(store.place, table)
+            mode, options = "append", {}  # nothing to look for that an overwrite would remove
+        writer = rows.write.format("delta").mode(mode).options(**options)
+        writer = writer.option("maxRecordsPerFile", ROWS_OF_A_FILE)
+        writer = writer.option("userMetadata", commit.run_id)
+        writer.save(store.place.of_table(table))
+        store.note_write(table)
+        return require_files_here(store.place, table, store.versions[table])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """What rows change in the rows of a table; in conditions these are ``t`` and the rows ``s``.
+
+    Attributes:
+        rows: at most one for each row of the table.
+        keys: columns by which a row of the table is found.
+        where: a further condition on the table's row.
+        updated: columns that it takes over.
+    """
+
+    rows: DataFrame
+    keys: Sequence[str]
+    where: Column
+    updated: Sequence[str]
+
+    @property
+    def _is_same(self) -> Column:
+        same = self.where
+        for key in self.keys:
+            same &= F.col(f"t.{key}") == F.col(f"s.{key}")
+        return same
+
+    def execute(self, table: DeltaTable) -> None:
+        """Do it to a Delta table, in a commit of Delta's own."""
+        new = {name: F.col(f"s.{name}") for name in self.updated}
+        differs = (~F.col(f"t.{name}").eqNullSafe(value) for name, value in new.items())
+        merge = table.alias("t").merge(self.rows.alias("s"), self._is_same)
+        merge.whenMatchedUpdate(reduce(Column.__or__, differs), new).execute()
+
+    def updated_rows(self, table: DataFrame) -> DataFrame:
+        """Return what the rows of a table become."""
+        found = self.rows.withColumn(_FOUND, F.lit(True)).alias("s")
+        joined = table.alias("t").join(found, self._is_same, "left")
+        return joined.select(*(self._column(name).alias(name) for name in table.columns))
+
+    def _column(self, name: str) -> Column:
+        old = F.col(f"t.{name}")
+        if name not in self.updated:
+            return old
+        return F.when(F.col(f"s.{_FOUND}"), F.col(f"s.{name}")).otherwise(old)
+
+
+_FOUND = "is_found"
+
+
+def _of_contract(table: str, rows: DataFrame) -> DataFrame:
+    """Return the columns of the contract, in its types."""
+    return rows.select(*[F.col(f.name).cast(f.dataType).alias(f.name) for f in schema_of(table)])
+
+
+def schema_of(table: str) -> StructType:
+    """Return the StructType that ``schemas.TABLES`` declares for a table."""
+    return struct_of(TABLES[table].ddl)
