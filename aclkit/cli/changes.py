@@ -13,8 +13,6 @@ from aclkit.cli.help import question
 from aclkit.cli.output import tell_all
 from aclkit.errors import UsageError
 from aclkit.questions.arguments import Changes, Denials
-from aclkit.questions.denials.answer import selected_denials
-from aclkit.questions.denials.read import NEEDED, read_denials, require_log
 from aclkit.warehouse.published import unread_parts
 
 
@@ -73,6 +71,10 @@ def denials(context: Context, /, asked: Denials) -> None:
     of DESCRIBE, for example. ListTransactions and similar requests only leave out what is denied:
     --all shows these, and what is allowed by now.
     """
+    # Here, because changes does without them.
+    from aclkit.questions.denials.answer import selected_denials
+    from aclkit.questions.denials.read import NEEDED, read_denials, require_log
+
     with context.open(NEEDED) as opened:
         require_log(opened.published)
         tell_state(opened.published, opened.run)
