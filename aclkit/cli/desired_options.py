@@ -10,7 +10,7 @@ import click
 
 from aclkit.cli.options import flag, gathered, option, together
 from aclkit.kafka.desired.read import Asked
-from aclkit.questions.preview.scopes import SCOPES, Scope
+from aclkit.questions.preview.desired import SCOPES, Scope
 
 _Command = Callable[..., Any]
 

@@ -14,7 +14,7 @@ from aclkit.errors import DataError, SurroundingsError, UsageError
 from aclkit.kafka.desired.documents import STDIN
 from aclkit.kafka.desired.read import Asked
 from aclkit.model.phrases import few, listed
-from aclkit.questions.preview.scopes import SCOPES
+from aclkit.questions.preview.desired import SCOPES
 from aclkit.runtime.uri import is_uri, shown
 
 _Command = Callable[..., Any]

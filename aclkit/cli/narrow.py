@@ -13,7 +13,7 @@ from aclkit.answer.render import FORMATS
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.completion import complete_principal
-from aclkit.cli.context import Context, formats, tell_state
+from aclkit.cli.context import Context, formats
 from aclkit.cli.help import question
 from aclkit.cli.options import option
 from aclkit.cli.output import tell, tell_all
@@ -31,8 +31,8 @@ from aclkit.questions.narrow.keep import read_kept
 from aclkit.questions.narrow.owners import shared_owners
 from aclkit.questions.narrow.pieces import Names
 from aclkit.questions.narrow.propose import Asked, notes_on, propose_narrow
-from aclkit.questions.narrow.read import NEEDED, read_asked
-from aclkit.questions.usage.read_use import ACCESS_DAY, LogOptions
+from aclkit.questions.read_state import read_state
+from aclkit.questions.usage.read_use import ACCESS_DAY, USE_TABLES, LogOptions, read_use
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.runtime.progress import step
@@ -123,13 +123,14 @@ def narrow(
 
 def _read(context: Context, principals: Sequence[str], of_log: LogOptions) -> tuple[Asked, str]:
     """Read what decides, what was used, and what the log covers; and return the cluster's id."""
-    with context.open(NEEDED) as opened:
+    with context.open({name: {} for name in USE_TABLES}) as opened:
         if ACCESS_DAY not in opened.published.run.table_versions:
             raise UsageError(
                 "No authorizer log has been read yet. Next: aclkit usage --authorizer-log PATH"
             )
-        tell_state(opened.published, opened.run)
-        asked = read_asked(opened.tables, opened.published, opened.run, of_log, principals)
+        state = read_state(opened.source, with_names=False)
+        tell_all(state.notes)
+        asked = Asked(use=read_use(*opened.source, state.rules, of_log, principals))
         return asked, opened.cluster_id
 
 

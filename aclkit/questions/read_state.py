@@ -18,7 +18,7 @@ from aclkit.runtime.uri import shown
 
 if TYPE_CHECKING:
     from aclkit.kafka.desired.read import Asked
-    from aclkit.questions.preview.scopes import Scope
+    from aclkit.questions.preview.desired import Scope
     from aclkit.warehouse.job_run import PublishedRun
     from aclkit.warehouse.published import Published
     from aclkit.warehouse.reader import Tables

@@ -96,7 +96,7 @@ class State:
         after_glob: how the next run reads ACLs once there is a GLOB; None is in the same way.
         versions: what the registered brokers are, in words.
         authorizers: those that the brokers report.
-        applied: of files that were applied to another state: how they lead to this one.
+        applied: of files that were applied to another state: how they lead to this state.
         fresh: principals that a plan creates: their names are not known yet.
         hidden: sensitive values of files, which people must not see.
     """

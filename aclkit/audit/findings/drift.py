@@ -17,8 +17,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import DRIFT, Finding, Kind
 from aclkit.model.phrases import few, number_of
-from aclkit.questions.preview.desired import apply_desired
-from aclkit.questions.preview.scopes import Scope
+from aclkit.questions.preview.desired import Scope, apply_desired
 from aclkit.questions.state import State
 
 UNMANAGED_ACL: Final = Kind(

@@ -12,24 +12,111 @@ done, in whose order, and what of it is sure; ``Applied.depends`` says on what t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
-from typing import Final
+from typing import Final, Literal, get_args
 
 from aclkit.errors import UsageError
 from aclkit.kafka.desired.answer import hidden_in
 from aclkit.kafka.desired.model import DesiredAcl, Part, ResourceChange
 from aclkit.kafka.desired.plan_effect import absent_after, plan_effects
 from aclkit.kafka.desired.read import Desired
-from aclkit.kafka.desired.user_operator import operator_cannot_read
+from aclkit.kafka.desired.user_operator import operator_cannot_read, operator_removes
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
-from aclkit.questions.preview.removals import Taken, created_in, is_removed, taken_by
-from aclkit.questions.preview.scopes import SCOPES, Scope
 from aclkit.questions.state import Applied, Binding, Bounds, Depends, State
 from aclkit.rules.names.moments import Doing, nearest_end
+
+Scope = Literal["add", "principals", "all"]
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+"""What files without a scope of their own replace: nothing, the ACLs of principals in them, or all.
+
+Scopes leave alone what any file holds. The User Operator knows KafkaUsers alone.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """What files remove besides plans.
+
+    Attributes:
+        gone: the ACLs that go for a scope or a KafkaUser, by their seven fields.
+        owned: those that KafkaUsers remove, whatever else holds or makes them.
+        unowned: those that the User Operator removes for want of a KafkaUser, if it runs.
+        has_operator: it runs.
+    """
+
+    gone: frozenset[Binding]
+    owned: Mapping[Binding, Acl]
+    unowned: Mapping[Binding, Acl]
+    has_operator: bool
+
+    @property
+    def by_operator(self) -> set[Binding]:
+        """What the User Operator removes for sure."""
+        return {*self.owned, *(self.unowned if self.has_operator else ())}
+
+
+def _taken_by(
+    parts: Sequence[Part],
+    before: State,
+    wanted: Iterable[Acl],
+    scope: Scope | None,
+    *,
+    with_operator: bool | None,
+) -> _Taken:
+    """Return what files remove.
+
+    The User Operator knows KafkaUsers alone: it removes what a plan or another file holds or makes.
+    """
+    if with_operator:
+        _require_owners(parts)
+    held = {acl.binding for part in parts for acl in part.acls}
+    ever = {acl.binding: acl for acl in (*before.acls.values(), *wanted, *_created_in(parts))}
+    listed = {acl.binding for part in parts if part.reach == "owners" for acl in part.acls}
+    users = {name for part in parts for owner in part.owners for name in owner.principals}
+    owned = {b: acl for b, acl in ever.items() if b not in listed and acl.principal in users}
+    owners = [owner for part in parts for owner in (*part.owners, *part.untouched)]
+    is_told = with_operator is not False and bool(owners)
+    unowned = {acl.binding: acl for acl in operator_removes(owners, ever.values()) if is_told}
+    gone = {acl.binding for acl in before.acls.values() if _is_removed(acl, held, parts, scope)}
+    return _Taken(
+        gone=frozenset(gone),
+        owned=owned,
+        unowned=unowned,
+        has_operator=with_operator is True,
+    )
+
+
+def _created_in(parts: Iterable[Part]) -> Iterator[Acl]:
+    """Yield the ACLs that plans create, now or later."""
+    for change in (change for part in parts for change in part.changes):
+        if change.creates is not None:
+            yield change.creates.acl
+
+
+def _require_owners(parts: Sequence[Part]) -> None:
+    if not any(part.owners or part.untouched for part in parts):
+        raise UsageError("--operator needs KafkaUsers, and the files have none.")
+
+
+def _is_removed(
+    acl: Acl, held: Collection[Binding], parts: Sequence[Part], scope: Scope | None
+) -> bool:
+    """Whether no file holds an ACL, and one says that it goes then."""
+    return acl.binding not in held and any(_replaces(part, acl, scope) for part in parts)
+
+
+def _replaces(part: Part, acl: Acl, scope: Scope | None) -> bool:
+    if part.reach == "all":
+        return True
+    if part.reach == "owners":
+        return any(acl.principal in owner.principals for owner in part.owners)
+    if part.reach == "asked" and scope == "principals":
+        return any(acl.principal == each.acl.principal for each in part.acls)
+    return part.reach == "asked" and scope == "all"
 
 
 def apply_desired(
@@ -55,12 +142,12 @@ def apply_desired(
     if scope is None and any(part.reach == "asked" for part in parts):
         raise UsageError(_scopes_sentence(parts, before))
     wanted = {acl.binding: acl.acl for part in parts if part.reach != "change" for acl in part.acls}
-    taken = taken_by(parts, before, wanted.values(), scope, with_operator=with_operator)
+    taken = _taken_by(parts, before, wanted.values(), scope, with_operator=with_operator)
     existing = {acl.binding for acl in before.acls.values()}
     effects = plan_effects(_sure(parts), existing)
     unsure = {each.acl.binding for each in effects if each.effect == _UNDEFINED}
     contested = absent_after(effects) & wanted.keys()
-    contested |= taken.by_operator & {*wanted, *(acl.binding for acl in created_in(parts))}
+    contested |= taken.by_operator & {*wanted, *(acl.binding for acl in _created_in(parts))}
     others = _of_files(parts, wanted, existing, taken)
     orders = [*map(_doing, _sure(parts)), *(each for each in others if each.is_sure)]
     sought = {each: each not in existing and each not in contested for each in unsure | contested}
@@ -180,7 +267,7 @@ def _of_files(
     parts: Sequence[Part],
     wanted: Mapping[Binding, Acl],
     existing: Collection[Binding],
-    taken: Taken,
+    taken: _Taken,
 ) -> list[Doing]:
     """Return what others do than plans, step by step.
 
@@ -204,7 +291,7 @@ def _of_files(
     ]
 
 
-def _of_operator_doing(acl: Acl, taken: Taken) -> Doing:
+def _of_operator_doing(acl: Acl, taken: _Taken) -> Doing:
     """Return the removal of an ACL by the User Operator, which runs or does not."""
     condition = "" if taken.has_operator else "operator"
     return Doing(((False, acl),), taken.has_operator, condition)
@@ -273,7 +360,7 @@ def _scopes_sentence(parts: Sequence[Part], before: State) -> str:
     lines = [f"{names}: ACLs that the files do not hold may stay or go. Pass --scope:"]
     held = {acl.binding for part in parts for acl in part.acls}
     for scope in SCOPES:
-        gone = [acl for acl in before.acls.values() if is_removed(acl, held, parts, scope)]
+        gone = [acl for acl in before.acls.values() if _is_removed(acl, held, parts, scope)]
         some = f": {few([acl_words(acl) for acl in gone], 2)}" if gone else ""
         lines.append(f"  {scope:<10}  removes {number_of(len(gone), 'ACL')}{some}")
     return "\n".join(lines)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
@@ -24,10 +25,12 @@ from aclkit.kafka.desired.registry import FORMATS
 from aclkit.model import facts
 from aclkit.model.acl import Acl
 from aclkit.model.phrases import capitalized
+from aclkit.pipeline.replay.transactions import COMMITTED, Marker, find_spans
 from aclkit.pipeline.sources.acls_list import read_with_lines
 from aclkit.pipeline.sources.files import read_user_file, unpack
 from aclkit.pipeline.sources.records import read_records
 from aclkit.pipeline.sources.rpk_list import is_rpk_header
+from aclkit.questions.state import State
 from aclkit.runtime.safe_read import LARGEST_DATA
 
 _BEGINNING: Final = 1_000_000
@@ -66,9 +69,6 @@ def holds_listing(document: Document) -> bool:
 
 def read_listing(document: Document) -> Part:
     """Read a listing; it is all ACLs of a cluster."""
-    # Here, as in the reader of records: other formats do not need the rules.
-    from aclkit.questions.preview.change_set import acl_of
-
     acls: list[DesiredAcl] = []
     problems: list[Problem] = []
     try:
@@ -80,7 +80,7 @@ def read_listing(document: Document) -> Part:
         if row.kind == facts.REJECT:
             problems.append(Problem(document.place(line), _sentence(row.reason)))
         elif row.kind == facts.FACT:
-            _put(acl_of(row, ""), document.place(line), acls, problems)
+            _put(_acl_of(row, ""), document.place(line), acls, problems)
     return Part(
         document=document.name,
         form=LISTING.name,
@@ -98,9 +98,6 @@ def holds_records(document: Document) -> bool:
 
 def read_record_lines(document: Document) -> Part:
     """Read JSON lines: the ACLs that an empty cluster has after these records."""
-    from aclkit.questions.preview.change_set import apply_records
-    from aclkit.questions.state import State
-
     try:
         rows = list(read_records(document.lines(), document.name))
     except DataError as error:
@@ -122,6 +119,64 @@ def read_record_lines(document: Document) -> Part:
     for acl_id, acl in state.acls.items():
         _put(replace(acl, acl_id=""), added[acl_id], acls, problems)
     return _of_records(document, acls, problems, [f"{document.name}: {note}" for note in notes])
+
+
+def apply_records(rows: Sequence[facts.SourceRow], before: State) -> tuple[State, list[str]]:
+    """Apply the additions and removals of records; those of a transaction at its end, if any.
+
+    Returns:
+        The state that they lead to, and which of them have no effect.
+    """
+    acls = dict(before.acls)
+    effects, notes = _in_effect(rows)
+    for row in effects:
+        acl_id = row.acl_id or ""
+        is_add = row.record_type == facts.ADD_ACL
+        if is_add == (acl_id in acls):
+            what = "adds an ACL that already exists" if is_add else _MISSING
+            notes.append(f"Offset {row.log_offset} {what}: {acl_id}.")
+        elif is_add:
+            acls[acl_id] = _acl_of(row, acl_id)
+        else:
+            del acls[acl_id]
+    return before.with_only(acls.values()), notes
+
+
+_MISSING: Final = "removes an ACL that does not exist"
+
+
+def _in_effect(rows: Sequence[facts.SourceRow]) -> tuple[list[facts.SourceRow], list[str]]:
+    """Return the ACL records that take effect, in the order in which they do, and what does not.
+
+    A file may hold records of other things too, within transactions as well.
+    """
+    placed = [(row.log_offset or 0, row) for row in rows]
+    markers = [
+        Marker(offset, row.record_type) for offset, row in placed if row.record_type in _MARKERS
+    ]
+    spans, faults = find_spans(markers, max((offset for offset, _ in placed), default=0) + 1)
+    begins = [span.begin for span in spans]
+    notes = [f"Offset {fault.log_offset}: {fault.reason}." for fault in faults]
+    effects = []
+    for offset, row in placed:
+        if row.record_type not in _CHANGES:
+            continue
+        at = bisect_left(begins, offset) - 1
+        span = spans[at] if at >= 0 and offset < spans[at].end else None
+        if span is None or span.outcome == COMMITTED:
+            effects.append((span.end if span else offset, offset, row))
+        else:
+            notes.append(f"Offset {offset} has no effect: its transaction is {span.outcome}.")
+    return [row for *_, row in sorted(effects, key=lambda effect: effect[:2])], notes
+
+
+_CHANGES: Final = (facts.ADD_ACL, facts.REMOVE_ACL)
+_MARKERS: Final = (facts.BEGIN_TXN, facts.END_TXN, facts.ABORT_TXN)
+
+
+def _acl_of(row: facts.SourceRow, acl_id: str) -> Acl:
+    """Return the ACL of a row, under an id."""
+    return Acl(acl_id=acl_id, **{name: getattr(row, name) or "" for name in Acl.__slots__[1:]})
 
 
 def _of_records(

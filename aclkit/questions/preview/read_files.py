@@ -15,9 +15,7 @@ from aclkit.model.facts import FACT, REJECT
 from aclkit.model.phrases import few
 from aclkit.pipeline.sources.records import read_records
 from aclkit.questions.preview import desired_forms
-from aclkit.questions.preview.change_set import apply_records
-from aclkit.questions.preview.desired import apply_desired
-from aclkit.questions.preview.scopes import Scope
+from aclkit.questions.preview.desired import Scope, apply_desired
 from aclkit.questions.state import FILES, LISTING, RECORDS, Applied, State
 from aclkit.runtime.uri import shown
 
@@ -90,5 +88,5 @@ def _apply_records(document: Document, before: State) -> Applied:
     bad = [row for row in rows if row.kind == REJECT]
     if bad:
         raise DataError("\n".join(f"{row.source}:{row.position}: {row.reason}" for row in bad[:50]))
-    after, notes = apply_records([row for row in rows if row.kind == FACT], before)
+    after, notes = desired_forms.apply_records([row for row in rows if row.kind == FACT], before)
     return Applied(after=after, notes=notes)
