@@ -100,4 +100,4 @@ class SparkReader:
     def append(self, store: Store, table: str, sql: str, whose: Mapping[str, str]) -> None:
         """Append the result of a SELECT to a table of a run, by tasks; see ``reader.Asks``."""
         values = {name: F.lit(value) for name, value in whose.items()}
-        store.append(table, self.frame(sql).withColumns(values))
+        TableFrames(store).append(table, self.frame(sql).withColumns(values))

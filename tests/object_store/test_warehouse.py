@@ -19,6 +19,7 @@ from aclkit.warehouse.run import begin_run, hold, publish
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.store import SCRATCH, Store, scratch_store
+from aclkit.warehouse.table_files import read_files
 
 RANGES = [("c", 0, 5, 1, "record", None), ("c", 5, 9, None, "snapshot", None)]
 OTHER = [("d", 0, 7, 2, "record", None)]
@@ -57,7 +58,7 @@ def test_a_table_is_read_as_of_a_version_and_put_back_to_it(store_of_tables):
     with read_versions(store_of_tables, "c", versions) as read:
         ((was, now),) = read.rows("SELECT (SELECT count(*) FROM was), count(*) FROM now")
     assert (was, now) == (2, 2)
-    store_of_tables.restore("log_range", 0)
+    store_of_tables.change("log_range", lambda found, **how: found.restore(0, **how))
     store_of_tables.adopt("log_range")
     assert rows(store_of_tables) == sorted(RANGES, key=repr)
 
@@ -204,7 +205,9 @@ def test_files_that_no_version_names_go_and_those_of_a_table_stay(store_of_table
         files.create(f"log_range/{left}", b"")
     remove_unneeded(store_of_tables, {})
     there = [name for name in files.tree("log_range") if name.endswith(".parquet")]
-    assert {*there} == {*store_of_tables.files("log_range", 2)}
+    assert {*there} == {
+        file.name for file in read_files(store_of_tables.place, "log_range", 2).files
+    }
     assert len(there) == 1
     assert not [name for name in files.tree("log_range") if name.startswith("x/")]
     assert rows(store_of_tables) == OTHER

@@ -103,15 +103,17 @@ def decide_on_spark(
                 "explain_ruling": frames.rulings(rulings),
             }
             of_defaults = {"ruleset": len(rulesets), "explain_ruling": len(rulings)}
-            begin = until_written.enter_context(at_once(spark, len(tables) + 2))
+            begin = until_written.enter_context(at_once(spark, len(tables) + 3))
             write = partial(_begin_writing, begin, store, scope.cluster_id)
+            counted = begin(frames.counted)
             written = {"explain_pair": _begin_pairs(begin, write, store, frames)}
             written |= {table: write(table, frame) for table, frame in tables.items()}
             if dense is not None:
                 written["explain"] = write("explain", frames.explain(dense))
             counts = {table: written[table].result() for table in ("explain_pair", *tables)}
             fail_point("between-pairs-and-rulings")
-            for table, rows_counted in frames.counted().items():
+            of_kernel = {**counted.result(), "explain_ruling": frames.ruled}
+            for table, rows_counted in of_kernel.items():
                 _require(table, counts[table], rows_counted + of_defaults.get(table, 0))
         if dense is not None:
             with step(f"Writing {dense:,} decisions"):
@@ -240,18 +242,22 @@ class Frames:
             frame.unpersist()
 
     def counted(self) -> dict[str, int]:
-        """Return how many rows of each table the kernel has found, those of defaults aside.
-
-        Of rulings those that were written: to decide all again only to count them costs too much.
-        """
+        """Return how many pairs and rulesets the kernel has found, those of defaults aside."""
         whole = {
             "explain_pair": F.sum("pairs"),
             "explain_class_pair": F.sum("class_pairs"),
             "ruleset": F.count("type_no"),
         }
         (found,) = self.sets.agg(*(of.alias(table) for table, of in whole.items())).collect()
-        counts = {table: count or 0 for table, count in found.asDict().items()}
-        return counts | {"explain_ruling": self._ruled.value}
+        return {table: count or 0 for table, count in found.asDict().items()}
+
+    @property
+    def ruled(self) -> int:
+        """How many rulings the kernel has handed to the writer, those of defaults aside.
+
+        To decide them again only to count them would take as long as to write them.
+        """
+        return self._ruled.value
 
     @property
     def pairs(self) -> DataFrame:

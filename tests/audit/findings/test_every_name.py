@@ -15,9 +15,9 @@ import pytest
 from aclkit.audit.findings.audit_input import AuditInput, Life
 from aclkit.audit.findings.denies import find_deny_leaves_describe, find_overridden
 from aclkit.audit.findings.escalation import find_escalations
-from aclkit.audit.findings.public_access import find_any_host, find_public_access
+from aclkit.audit.findings.public_access import ANY_HOST, find_public_access
 from aclkit.audit.findings.redundant import covers_of, find_removable
-from aclkit.audit.findings.registry import find_all
+from aclkit.audit.findings.registry import REGISTRY, find_all
 from aclkit.audit.findings.required_pairs import find_read_without_group
 from aclkit.audit.findings.too_much import find_open_to_everyone, find_over_broad
 from aclkit.audit.findings.unknown import find_unknown, notes_on, staying
@@ -33,6 +33,8 @@ from tests.factories import acl
 from tests.fuzz.mutants import each
 from tests.rules.names.world import acl as read_acl
 from tests.rules.names.world import names_up_to
+
+find_any_host = REGISTRY[ANY_HOST]
 
 SYSTEMS = 320
 NAMES = names_up_to(4)

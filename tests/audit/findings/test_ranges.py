@@ -9,9 +9,9 @@ import pytest
 
 from aclkit.audit.findings.denies import find_overridden
 from aclkit.audit.findings.never_matches import find_malformed_ranges, find_never_matches
-from aclkit.audit.findings.public_access import find_any_host, find_public_access
+from aclkit.audit.findings.public_access import ANY_HOST, find_public_access
 from aclkit.audit.findings.redundant import find_redundant, find_removable, find_shadowed
-from aclkit.audit.findings.registry import find_all, find_readings
+from aclkit.audit.findings.registry import REGISTRY, find_all, find_readings
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -21,6 +21,8 @@ from tests.audit.findings.auditing import audit_of, subjects
 from tests.factories import acl, request
 from tests.fuzz.mutants import each
 from tests.pace import within_loops
+
+find_any_host = REGISTRY[ANY_HOST]
 
 RANGES = replace(KAFKA, cidr_hosts=True)
 BOTH = replace(KIP_1042, cidr_hosts=True)

@@ -8,7 +8,8 @@ import pytest
 
 from aclkit.audit.findings.audit_input import Life
 from aclkit.audit.findings.never_matches import find_glob_lookalikes
-from aclkit.audit.findings.public_access import find_any_host
+from aclkit.audit.findings.public_access import ANY_HOST
+from aclkit.audit.findings.registry import REGISTRY
 from aclkit.audit.findings.required_pairs import (
     find_read_without_group,
     find_transactional_without_write,
@@ -19,6 +20,8 @@ from aclkit.model.acl_words import acl_words
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from tests.audit.findings.auditing import audit_of, subjects
 from tests.factories import acl
+
+find_any_host = REGISTRY[ANY_HOST]
 
 TOPICS = [Life(name=f"{'ab'[n % 2]}.{n}", first_offset=1) for n in range(20)]
 EVERYONE = BrokerSettings(allow_everyone=True)

@@ -153,9 +153,12 @@ def test_the_dense_table_is_the_view_multiplied_out(spark, tmp_path):
 
 @pytest.mark.parametrize("table", BY_TASKS)
 def test_a_row_too_many_in_any_table_is_not_published(spark, tmp_path, monkeypatch, table):
-    counted = Frames.counted
-    one_less = lambda frames: (found := counted(frames)) | {table: found[table] - 1}  # noqa: E731 -- short
-    monkeypatch.setattr(Frames, "counted", one_less)
+    if table == "explain_ruling":
+        monkeypatch.setattr(Frames, "ruled", property(lambda frames: frames._ruled.value - 1))
+    else:
+        counted = Frames.counted
+        one_less = lambda frames: (found := counted(frames)) | {table: found[table] - 1}  # noqa: E731 -- short
+        monkeypatch.setattr(Frames, "counted", one_less)
     with pytest.raises(DataError, match=f"rows of {table}, but"):
         by_spark(spark, tmp_path)
 
