@@ -32,11 +32,14 @@ class TableFrames:
     _known: dict[tuple[str, int], DataFrame] = field(default_factory=dict)
 
     def read(self, table: str) -> DataFrame:
-        """Read a table at this run's version; a table that was never written is empty.
+        """Read a table at this run's version; a table that was never written is empty."""
+        return self.read_version(table, self.store.versions.get(table))
 
-        A column that aclkit did not have when the version was written is null.
+    def read_version(self, table: str, version: int | None) -> DataFrame:
+        """Read a table as of a Delta version, however old; without one it is empty.
+
+        A column that aclkit did not have at that time is null.
         """
-        version = self.store.versions.get(table)
         if version is None:
             return local_frame(self.store.spark, [], schema_of(table))
         if (table, version) not in self._known:

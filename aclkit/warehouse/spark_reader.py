@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 from aclkit.runtime.arrow import record_batch
 from aclkit.runtime.frame import Steps, arrow_schema_of
 from aclkit.runtime.spark import session_beside
+from aclkit.warehouse.frames import TableFrames
 from aclkit.warehouse.pinned_sql import spark_sql
 from aclkit.warehouse.store import Store
 
@@ -42,7 +43,7 @@ def read_by_spark(
     with Steps() as kept:
         reader = SparkReader(session, kept)
         for of, named in ((store, tables), *beside):
-            opened = Store(session, of.place.text)
+            opened = TableFrames(Store(session, of.place.text))
             for name, (table, version) in named.items():
                 rows = opened.read_version(table, version)
                 if cluster_id is not None:

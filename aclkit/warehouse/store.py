@@ -14,7 +14,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import pyarrow as pa
 from deltalake import DeltaTable
@@ -34,7 +34,7 @@ from aclkit.warehouse.table_files import active_files, may_hold, read_files
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Rows = pa.Table | pa.RecordBatchReader | Sequence[Sequence[Any]]
+Rows: TypeAlias = pa.Table | pa.RecordBatchReader | Sequence[Sequence[Any]]
 """Rows with the columns of the contract; as tuples, in their order."""
 
 

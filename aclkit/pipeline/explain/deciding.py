@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -38,9 +38,6 @@ from aclkit.warehouse.location import Location
 from aclkit.warehouse.new_files import NewFile, write_files
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
-
-if TYPE_CHECKING:
-    from aclkit.pipeline.explain.deciding import Work, Written
 
 _SETS: Final = 100_000
 """Of so many sets at once the content is looked up."""
@@ -226,7 +223,7 @@ class Unit:
     is_first: bool = False
 
 
-Do = Callable[[Sequence[Unit]], Iterable["Written"]]
+Do = Callable[[Sequence[Unit]], Iterable[Written]]
 """Does units, and returns what each has written."""
 
 

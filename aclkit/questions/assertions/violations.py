@@ -254,13 +254,13 @@ class _OfType:
         self.operations = sorted(operations_on(duty.what, resource_type))
         known = frozenset(world.hosts)
         hosts = dict.fromkeys(
-            (host in known, *world.acl_hosts.matching(host)) for host in duty.names.hosts
+            (host in known, tuple(world.acl_hosts.matching(host))) for host in duty.names.hosts
         )
         self.width, self.size = len(hosts), len(hosts) * len(self.operations)
         self.full = (1 << self.size) - 1
-        self.known_hosts = sum(is_known << at for at, (is_known, *_) in enumerate(hosts))
+        self.known_hosts = sum(is_known << at for at, (is_known, _) in enumerate(hosts))
         self.bits_of_host: dict[str, int] = {}
-        for at, (_, *texts) in enumerate(hosts):
+        for at, (_, texts) in enumerate(hosts):
             for text in texts:
                 self.bits_of_host[text] = self.bits_of_host.get(text, 0) | 1 << at
         self.principals = {name: at for at, name in enumerate(duty.principals)}
