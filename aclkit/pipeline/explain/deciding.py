@@ -10,7 +10,7 @@ Spark has no units but frames: ``on_spark``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,7 +25,6 @@ from aclkit.pipeline.explain.arrays import Numbers
 from aclkit.pipeline.explain.pairing import Paired, Slice, cut, pair_up
 from aclkit.pipeline.explain.prepared import Matched, Prepared, Resources, prepare
 from aclkit.pipeline.explain.rows import default_rulesets, default_rulings
-from aclkit.pipeline.explain.rulings import LOOKS, Ruler
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.plan import Plan
 from aclkit.rules.patterns.trie import PatternIndex
@@ -99,7 +98,7 @@ class Work:
         paired, sets = self._pair(number)
         ids = _column(sets, "ruleset_id")
         rulesets = [sets.take(pa.array(which))]
-        rulings = self._rulings(paired, ids, which)
+        rulings = rows.decided_rows(self.prepared, paired.sets, ids, which)
         if is_first:
             rulesets.append(self._defaults("ruleset", default_rulesets()))
             of_defaults = default_rulings(allow_everyone=self.allow_everyone)
@@ -109,12 +108,6 @@ class Work:
             "explain_ruling": self._write("explain_ruling", rulings),
         }
         return Written(files, ids[:0])
-
-    def _rulings(self, paired: Paired, ids: pa.Array, which: Numbers) -> Iterator[pa.Table]:
-        ruler = Ruler.of(self.prepared, paired.sets)
-        for part in ruler.parts(which, LOOKS):
-            of_part, types = ids.take(pa.array(part)), paired.sets.resource_type[part]
-            yield rows.ruling_rows(self.prepared, types, of_part, ruler.rule(part))
 
     def _pair(self, number: int) -> tuple[Paired, pa.Table]:
         """Return the pairs of a slice and the rows of its sets; those of the last are kept."""

@@ -16,7 +16,7 @@ from aclkit.pipeline.explain.groups import hashed, joined, list_array
 from aclkit.pipeline.explain.pairing import NO_SET, Paired, Sets
 from aclkit.pipeline.explain.prepared import AMONG_ALL, AMONG_DENIES, Prepared
 from aclkit.pipeline.explain.ranked_acls import OPERATIONS, TYPES
-from aclkit.pipeline.explain.rulings import NO_ACL, Rulings
+from aclkit.pipeline.explain.rulings import LOOKS, NO_ACL, Ruler, Rulings
 from aclkit.rules.decide.rules import (
     ALLOWED,
     DEFAULT_ALLOW,
@@ -118,6 +118,13 @@ def set_rows(p: Prepared, sets: Sets, which: Numbers) -> pa.Table:
             "wildcard_last": pa.array([_WORD_OF.get(n) for n in met_last.tolist()], pa.string()),
         }
     )
+
+
+def decided_rows(p: Prepared, sets: Sets, ids: pa.Array, which: Numbers) -> Iterator[pa.Table]:
+    """Decide some of the sets, and yield the rows of ``explain_ruling``; ``ids`` are of all."""
+    ruler = Ruler.of(p, sets)
+    for part in ruler.parts(which, LOOKS):
+        yield ruling_rows(p, sets.resource_type[part], ids.take(pa.array(part)), ruler.rule(part))
 
 
 def ruling_rows(p: Prepared, resource_type: Numbers, ids: pa.Array, rulings: Rulings) -> pa.Table:

@@ -20,7 +20,6 @@ from aclkit.pipeline.explain.arrays import Flags, Lists, Numbers
 from aclkit.pipeline.explain.groups import list_array
 from aclkit.pipeline.explain.pairing import NO_SET, Paired, Sets, cut, entries_of, pair_up
 from aclkit.pipeline.explain.prepared import Matched, Prepared, Resources
-from aclkit.pipeline.explain.rulings import LOOKS, Ruler, Rulings
 from aclkit.rules.patterns.columns import PATTERN_IDS
 from aclkit.runtime.arrow import rows_of
 from aclkit.runtime.shared_work import shared
@@ -168,19 +167,10 @@ def rulesets(shared: Shared, batches: Batches) -> Iterator[pa.Table]:
 def rulings(counted: Accumulator[int], shared: Shared, batches: Batches) -> Iterator[pa.Table]:
     """Yield the rows of ``explain_ruling`` of distinct sets, and count the rulings."""
     for batch in filter(len, batches):
-        types = batch["type_no"].to_numpy().astype(np.int64)
-        for part, found in _rulings_of(shared.prepared, batch):
-            counted += len(found.set)
-            ids = batch["ruleset_id"].take(pa.array(part))
-            yield rows.ruling_rows(shared.prepared, types[part], ids, found)
-
-
-def _rulings_of(p: Prepared, batch: pa.RecordBatch) -> Iterator[tuple[Numbers, Rulings]]:
-    """Yield the rulings of distinct sets, with the places of these in the batch."""
-    found = _sets(p, batch)
-    ruler = Ruler.of(p, found)
-    for part in ruler.parts(np.arange(len(found)), LOOKS):
-        yield part, ruler.rule(part)
+        found, every = _sets(shared.prepared, batch), np.arange(len(batch))
+        for part in rows.decided_rows(shared.prepared, found, batch["ruleset_id"], every):
+            counted += len(part)
+            yield part
 
 
 def slices(shared: Shared, batches: Batches) -> Iterator[Paired]:

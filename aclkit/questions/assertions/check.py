@@ -1,8 +1,8 @@
-"""A published run and assertions → the outcome of each, without a JVM.
+"""The state of a run and assertions → the outcome of each, without a JVM.
 
-Known names are counted in the tables, together with the names that an assertion spells out. For
-all other names, which may come later, the outcome is proven. An inventory's attributes choose
-names, so these are taken in place of the attributes: what may come has none.
+The rule is applied to all known names, and to those that an assertion spells out: see
+``violations``. For all other names, which may come later, the outcome is proven. An inventory's
+attributes choose names, so these are taken in place of the attributes: what may come has none.
 """
 
 from __future__ import annotations
@@ -60,13 +60,11 @@ def check(
     assertions: Sequence[Assertion],
     budget: Budget | None = None,
 ) -> list[Outcome]:
-    """Hold assertions against the published decisions of a run's cluster.
-
-    What the inventory does not hold is decided now, over the ACLs of the same offset.
+    """Hold assertions against the ACLs and the inventory of a run's cluster.
 
     Args:
         connection: see ``duck.connect``.
-        run: whose decisions are published.
+        run: by whose ACLs and settings is decided.
         assertions: what must hold.
         budget: what all proofs together may take.
     """
