@@ -29,6 +29,7 @@ from aclkit.rules.decide.order import BrokerRescan, Ending, Order
 from aclkit.rules.decide.rules import DENIED, MATCHING_ACL, Ruling
 from aclkit.rules.patterns.match import reaches
 from aclkit.warehouse.published import Published
+from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql, pair_ruleset_sql
 
 BATCH: Final = 10_000
 """Rows that are held at a time."""
@@ -86,7 +87,7 @@ def read_cells(
     else:
         sides = _choose_sides(connection, cluster_id, sample)
         cursor = connection.execute(
-            _SOME_ROWS_OF_SIDES, [cluster_id, *sides, sample.seed, sample.size]
+            _SOME_ROWS_OF_SIDES, [*sides, cluster_id, sample.seed, sample.size]
         )
     while rows := cursor.fetchmany(BATCH):
         yield [_cell(row, witnesses) for row in rows]
@@ -175,11 +176,25 @@ _BY_CHANCE: Final = (
     " ORDER BY hash(principal, host, operation, resource_type, resource_name, ?) LIMIT ?"
 )
 _SOME_ROWS: Final = _ROWS + _BY_CHANCE
-# Conditions of this form reach the tables below the view; those with IN do not.
-_SOME_ROWS_OF_SIDES: Final = (
-    _ROWS + " AND list_contains(?, principal) AND list_contains(?, host) "
-    f"AND list_contains(?, {_RESOURCE})" + _BY_CHANCE
-)
+# The view over what the chosen names have. A condition on the view itself does not reach the tables
+# that it joins from the left: all of their rows would be held, gigabytes of a large cluster.
+_SOME: Final = {name: f"some_{name}" for name in EXPLAIN_TABLES}
+_SOME_ROWS_OF_SIDES: Final = f"""
+WITH some_principal AS (SELECT * FROM principal WHERE list_contains(?, principal)),
+some_host AS (SELECT * FROM host WHERE list_contains(?, host)),
+some_resource AS (SELECT * FROM resource WHERE list_contains(?, {_RESOURCE})),
+some_explain_pair AS (
+SELECT * FROM explain_pair
+SEMI JOIN some_principal USING (cluster_id, principal)
+SEMI JOIN some_resource USING (cluster_id, resource_type, resource_name)),
+some_explain_class_pair AS (
+SELECT * FROM explain_class_pair
+SEMI JOIN some_resource USING (cluster_id, resource_type, resource_name)),
+asked AS ({pair_ruleset_sql(_SOME)}),
+some_explain_ruling AS (
+SELECT * FROM explain_ruling SEMI JOIN asked USING (cluster_id, ruleset_id)),
+explain AS ({explain_sql(_SOME)})
+{_ROWS}{_BY_CHANCE}"""  # noqa: S608 -- names of the contract
 
 
 WILDCARD_SESSION: Final = (

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -73,6 +75,25 @@ def test_of_a_large_inventory_a_part_is_chosen_first(read, monkeypatch):
     assert few <= ROWS
     principals = {row[0] for seed in range(12) for row in map(flat, read(Sample(3, seed)))}
     assert principals == set(small.PRINCIPALS)
+
+
+def joins(plan: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each join of a plan with what is below its right side, which DuckDB holds."""
+    if plan["name"].endswith("JOIN"):
+        yield plan["extra_info"]["Join Type"], plan["children"][1]
+    for below in plan["children"]:
+        yield from joins(below)
+
+
+def test_of_a_part_only_its_own_pairs_and_rulings_are_held(root, read):
+    assert read(Sample(1, 1))
+    sides = [["User:a"], ["10.0.0.1"], ["TOPIC:orders"]]
+    with connect(open_warehouse(str(root))) as connection:
+        sql = f"EXPLAIN (FORMAT json) {compare._SOME_ROWS_OF_SIDES}"
+        ((_, plan),) = connection.execute(sql, [*sides, small.CLUSTER, 1, 1]).fetchall()
+    held = [right["extra_info"].get("Join Type") for kind, right in joins(*json.loads(plan))
+            if kind == "LEFT"]  # fmt: skip
+    assert set(held) == {"SEMI"}
 
 
 def test_a_table_that_was_written_out_is_read_itself(tmp_path):
