@@ -50,7 +50,8 @@ def run(uri: str, term: timedelta, told: dict[str, Any]) -> int:
         wait(told, HELD)
         with begin_run(None, uri, "replay", lock_timeout=0, held=held) as one:
             start = told["round"]
-            one.store.append(TABLE, [(told["name"], start, start + 1, number, "record")])
+            row = (told["name"], start, start + 1, number, "record", None)
+            one.store.append(TABLE, [row])
             wait(told, ADDED)
             publish(one)
     return number

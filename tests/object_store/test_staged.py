@@ -15,9 +15,9 @@ from aclkit.warehouse.store import Store
 
 pytestmark = [pytest.mark.object_store, pytest.mark.spark, pytest.mark.timeout(600)]
 
-C = [("c", number, number + 1, 1, "record") for number in range(50)]
-D = [("d", number, number + 1, None, "snapshot") for number in range(50)]
-NEW = [("c", 100, 101, 2, "record")]
+C = [("c", number, number + 1, 1, "record", None) for number in range(50)]
+D = [("d", number, number + 1, None, "snapshot", None) for number in range(50)]
+NEW = [("c", 100, 101, 2, "record", None)]
 
 
 @pytest.fixture
