@@ -116,7 +116,10 @@ def write_by_spark(place: Location, table: str, rows: DataFrame) -> list[NewFile
     writer = rows.write.format("delta").mode("append")
     writer = writer.option("maxRecordsPerFile", ROWS_OF_A_FILE)
     writer.save(staging)
-    log = place.files.read(f"{table}/{folder}/{LOG}/{1:0{DIGITS}}.json")
+    try:
+        log = place.files.read(f"{table}/{folder}/{LOG}/{1:0{DIGITS}}.json")
+    except FileNotFoundError:
+        log = b""  # Delta's writer commits nothing where no row came
     context: Any = rows.sparkSession.sparkContext  # whose JVM's names no type knows
     # By Spark, because it also put objects there that stand for folders.
     path, is_recursive = context._jvm.org.apache.hadoop.fs.Path(f"{staging}/{LOG}"), True

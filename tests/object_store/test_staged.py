@@ -35,8 +35,9 @@ def rows(store):
     """Return the rows as DuckDB reads them, and as Spark does; they must agree."""
     with read_written(store, None, "log_range") as read:
         here = sorted(read.rows("SELECT * FROM log_range"), key=repr)
-    there = [tuple(row) for row in Store(store.spark, str(store.place)).read_version(
-        "log_range", store.versions["log_range"]).collect()]  # fmt: skip
+    opened = TableFrames(Store(store.spark, str(store.place)))
+    found = opened.read_version("log_range", store.versions["log_range"])
+    there = [tuple(row) for row in found.collect()]
     assert sorted(there, key=repr) == here
     return here
 

@@ -6,7 +6,7 @@ from chispa import assert_df_equality
 from pyspark.sql import functions as F
 
 from aclkit.runtime.frame import local_frame
-from aclkit.warehouse.frames import TableFrames, Update
+from aclkit.warehouse.frames import TableFrames, Update, schema_of
 from aclkit.warehouse.store import Store
 
 COLUMNS = "cluster_id STRING, line INT, verdict STRING, at INT"
@@ -43,3 +43,18 @@ def test_a_frame_becomes_what_delta_makes_of_the_table(spark, tmp_path):
     TableFrames(Store(spark, str(tmp_path))).update("access_day", update(spark), "c")
     by_delta = spark.read.format("delta").load(path)
     assert_df_equality(by_delta, expected, ignore_row_order=True, ignore_nullable=True)
+
+
+def test_a_frame_without_a_row_is_no_row_written(spark, tmp_path):
+    frames = TableFrames(Store(spark, str(tmp_path)))
+    none, one = (
+        local_frame(spark, rows, schema_of("log_range"))
+        for rows in ([], [("c", 0, 1, 1, "record", None)])
+    )
+    assert frames.replace("log_range", none, "c") == 0
+    assert frames.replace("log_range", one, "c") == 1
+    frames.append("log_range", none)
+    assert frames.replace("log_range", none, "d") == 0
+    assert_df_equality(frames.read("log_range"), one, ignore_nullable=True, ignore_metadata=True)
+    assert frames.replace("log_range", none, "c") == 0
+    assert frames.read("log_range").isEmpty()
