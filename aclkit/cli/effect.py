@@ -18,12 +18,12 @@ from aclkit.cli.output import tell, tell_all
 from aclkit.cli.side_by_side import Other, other_options, write_side_by_side
 from aclkit.errors import UsageError
 from aclkit.model.moment import parse_moment
-from aclkit.questions.preview.answer import preview_answer
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.globs import first_glob_note
-from aclkit.questions.preview.preview import preview as preview_change
-from aclkit.questions.preview.words import PAST, PLANNED, Tense
+from aclkit.questions.difference.answer import preview_answer
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compared import preview as preview_change
+from aclkit.questions.difference.words import PAST, PLANNED, Tense
 from aclkit.questions.read_state import Warehouse, read_states
+from aclkit.questions.sides import first_glob_note
 from aclkit.questions.state import Inventory
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget

@@ -15,7 +15,7 @@ from aclkit.cli.options import GateOption, gathered, option, together
 from aclkit.kafka.desired.read import Asked
 from aclkit.questions.assertions.model import Assertion, Outcome
 from aclkit.questions.assertions.parse import parse_assertions, parse_watches
-from aclkit.questions.gate.verdict import DENY, FAIL_ON, REVIEW, Limits, Planned, Verdict
+from aclkit.questions.difference.verdict import DENY, FAIL_ON, REVIEW, Limits, Planned, Verdict
 from aclkit.questions.prove.claim import HOLDS, NO_MORE, hold_against
 from aclkit.questions.read_state import Files, read_state
 from aclkit.questions.state import State

@@ -37,12 +37,12 @@ from aclkit.kafka.desired.model import Place
 from aclkit.kafka.desired.tf_blocks import in_tf_files, read_blocks
 from aclkit.model.findings import Finding
 from aclkit.model.semantics import AUTO
-from aclkit.questions.gate.answer import Findings, gate_answer
-from aclkit.questions.gate.verdict import Planned, Verdict, judge
-from aclkit.questions.preview.globs import to_next_run
-from aclkit.questions.prove.proof_settings import read_alike
+from aclkit.questions.difference.gate_answer import Findings, gate_answer
+from aclkit.questions.difference.globs import to_next_run
+from aclkit.questions.difference.verdict import Planned, Verdict, judge
 from aclkit.questions.query.as_of import STATE
 from aclkit.questions.read_state import Files, read_state
+from aclkit.questions.sides import read_alike
 from aclkit.questions.state import Applied, Binding, State, names_in
 from aclkit.rules.names.question import Budget
 

@@ -20,12 +20,12 @@ from aclkit.cli.options import flag, option, together
 from aclkit.cli.settings_options import settings_options
 from aclkit.cli.side_arguments import given_reading, read_sides
 from aclkit.questions.assertions.parse import parse_assertions
-from aclkit.questions.gate.verdict import Planned, Verdict, judge
-from aclkit.questions.preview.change import Change
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.verdict import Planned, Verdict, judge
 from aclkit.questions.prove.answer import answers_answer, comparison_answer
 from aclkit.questions.prove.claim import HOLDS, NO_LESS, NO_MORE, SAME, hold_sides
 from aclkit.questions.prove.never import hold_assertions
-from aclkit.questions.prove.proof_settings import notes_of, read_alike
+from aclkit.questions.sides import notes_of, read_alike
 from aclkit.questions.state import State, names_in
 from aclkit.rules.names.question import Budget
 from aclkit.runtime.safe_read import read_text
@@ -181,7 +181,7 @@ def _compare(context: Context, claim: str, texts: Sequence[str], chosen: Mapping
     answer = masked(answer, _clean(read))
     verdict = _verdict(read, chosen) if chosen["gate"].is_asked else None
     if verdict is not None:
-        from aclkit.questions.gate.answer import with_verdict
+        from aclkit.questions.difference.gate_answer import with_verdict
 
         answer = with_verdict(answer, verdict)
     context.write(answer)

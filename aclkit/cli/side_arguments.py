@@ -18,8 +18,8 @@ from aclkit.model.moment import parse_moment
 from aclkit.model.semantics import AUTO
 from aclkit.model.super_users import near_misses
 from aclkit.pipeline.sources import files
-from aclkit.questions.prove.proof_settings import GivenReading
 from aclkit.questions.read_state import Files, Moment, Warehouse, read_state
+from aclkit.questions.sides import GivenReading
 from aclkit.questions.state import State
 from aclkit.runtime.uri import is_uri, shown
 from aclkit.warehouse.job_run import JOB_RUN

@@ -7,8 +7,6 @@ The columns are what differs. ``unknown``: the search limit was reached before a
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from tests.cli import two_clusters

@@ -14,7 +14,7 @@ from aclkit.model.acl_words import acl_words
 from aclkit.model.brokers import DIFFER, named_brokers
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.phrases import number_of
-from aclkit.questions.preview.preview import MOST_REGIONS
+from aclkit.questions.difference.compared import MOST_REGIONS
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.compare import GAINED, LOST, CellChange, SemanticsChange
 from aclkit.rules.names.question import Budget

@@ -49,7 +49,6 @@ from aclkit.questions.denials.read import read_denials, require_log
 from aclkit.questions.prove.answer import answers_answer, comparison_answer
 from aclkit.questions.prove.claim import NO_LESS, NO_MORE, SAME, hold_sides
 from aclkit.questions.prove.never import hold_assertions
-from aclkit.questions.prove.proof_settings import GivenReading, notes_of, read_alike
 from aclkit.questions.query import access
 from aclkit.questions.query.access_answer import prefix_answer, what_can_answer, who_can_answer
 from aclkit.questions.query.by_prefix import who_can_prefix
@@ -57,6 +56,7 @@ from aclkit.questions.query.history import read_history
 from aclkit.questions.query.names import Unknown, unknown_note
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.why_answer import history_answer, why_answer
+from aclkit.questions.sides import GivenReading, notes_of, read_alike
 from aclkit.questions.state import State
 from aclkit.rules.names.question import STATES_OF_A_COMMAND, STATES_OF_A_QUESTION, Budget
 from aclkit.warehouse.job_run import PublishedRun

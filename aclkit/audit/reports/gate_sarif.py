@@ -12,7 +12,7 @@ from aclkit.audit.reports.as_sarif import driver_of, notes_of, result_of, rule_o
 from aclkit.kafka.desired.model import Place
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
-from aclkit.questions.gate.verdict import DENY, Planned, Verdict
+from aclkit.questions.difference.verdict import DENY, Planned, Verdict
 
 Places = Mapping[tuple[str, ...], Sequence[Place]]
 """Where files hold an ACL, by its seven fields."""

@@ -17,9 +17,9 @@ from aclkit.model.acl import Acl
 from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE
 from aclkit.pipeline.replay.changes import add_to, remove_from
 from aclkit.questions.arguments import AddAcl, Asked, declared
-from aclkit.questions.preview.answer import preview_answer
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.preview import preview
+from aclkit.questions.difference.answer import preview_answer
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compared import preview
 from aclkit.questions.state import State
 
 _Question = TypeVar("_Question", bound=Asked)

@@ -25,10 +25,10 @@ from aclkit.questions.clusters.difference import (
 )
 from aclkit.questions.clusters.left_out import MOST_REGIONS, find_left_out
 from aclkit.questions.clusters.mapped_acls import FIRST, SECOND, AclMapper, Known, MappedAcls, Maps
-from aclkit.questions.preview.access_change import DecisionChange
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.compare import compare as compare_known
-from aclkit.questions.preview.effect import sorted_parts
+from aclkit.questions.difference.access_change import DecisionChange
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compare import compare as compare_known
+from aclkit.questions.difference.effect import sorted_parts
 from aclkit.questions.state import Inventory, State
 from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.change_lines import ChangeLine, change_lines, hosts_words, where_words

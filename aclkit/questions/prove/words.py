@@ -20,8 +20,8 @@ from aclkit.questions.prove.claim import (
     Counterexample,
 )
 from aclkit.questions.prove.never import Answer, Answers
-from aclkit.questions.prove.proof_settings import settings_shown
 from aclkit.questions.query.table_words import ruling_words, short_reason
+from aclkit.questions.sides import settings_shown
 from aclkit.questions.state import FILES, LISTING, RECORDS, State
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.words import hard_words

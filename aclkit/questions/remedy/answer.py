@@ -15,9 +15,9 @@ from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, listed, number_of
-from aclkit.questions.preview.preview import Preview
-from aclkit.questions.preview.words import PLANNED, total_sentence
-from aclkit.questions.preview.words import notes as preview_notes
+from aclkit.questions.difference.compared import Preview
+from aclkit.questions.difference.words import PLANNED, total_sentence
+from aclkit.questions.difference.words import notes as preview_notes
 from aclkit.questions.remedy.proposal import NARROW, Advice, ForPerson, Proposal
 from aclkit.questions.remedy.prove import Remedy
 from aclkit.questions.remedy.steps import SHORT, LeftOut, Step

@@ -22,10 +22,10 @@ from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.phrases import number_of
 from aclkit.questions.assertions.answer import outcome_item
-from aclkit.questions.gate.passing import Passing
-from aclkit.questions.gate.verdict import DENY, Limits, Planned, Verdict
-from aclkit.questions.preview.answer import preview_answer
-from aclkit.questions.preview.preview_json import preview_members
+from aclkit.questions.difference.answer import preview_answer
+from aclkit.questions.difference.as_json import preview_members
+from aclkit.questions.difference.passing import Passing
+from aclkit.questions.difference.verdict import DENY, Limits, Planned, Verdict
 from aclkit.rules.names.change_lines import MARKS, change_lines, line_words
 
 MARKER: Final = "aclkit preview"

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aclkit.model.acl import Request
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.preview import MOST_REGIONS
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compared import MOST_REGIONS
 from aclkit.questions.state import Applied
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.names.compare import LOST, Difference

@@ -17,8 +17,8 @@ import pytest
 from aclkit.kafka.desired.model import DesiredAcl, Part, Place, ResourceChange
 from aclkit.kafka.desired.read import Desired
 from aclkit.model.semantics import KAFKA, BrokerSettings
-from aclkit.questions.gate.verdict import FAIL_ON, Limits, Planned, judge
-from aclkit.questions.preview.change import Change
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.verdict import FAIL_ON, Limits, Planned, judge
 from aclkit.questions.preview.desired import apply_desired
 from aclkit.questions.state import State, names_in
 from aclkit.rules.names import moments, orders

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from aclkit.answer.document import Members
-from aclkit.questions.preview.access_change import KINDS
-from aclkit.questions.preview.effect import Count
-from aclkit.questions.preview.preview import Preview
-from aclkit.questions.preview.words import (
+from aclkit.questions.difference.access_change import KINDS
+from aclkit.questions.difference.compared import Preview
+from aclkit.questions.difference.effect import Count
+from aclkit.questions.difference.words import (
     inventory_sentence,
     left_open,
     otherwise_sentence,

@@ -7,18 +7,19 @@ request.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aclkit.errors import UsageError
+from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.brokers import ranges_by_broker, require_known_reading
 from aclkit.model.redpanda import authorizer_of
 from aclkit.model.semantics import KIP_1042, PRESETS, AskedReading, BrokerSettings, Semantics
 from aclkit.model.super_users import has_placeholder
 from aclkit.model.unknown_settings import caveats_on_list
-from aclkit.questions.preview.globs import first_glob_note
 from aclkit.questions.state import RECORDS, WAREHOUSE, State
 from aclkit.rules.patterns.match import GLOB
 
@@ -123,6 +124,41 @@ def _by_default(sides: Sequence[State]) -> State:
     semantics = AskedReading().taken(has_glob=any(acl.pattern_type == GLOB for acl in acls))
     whose = authorizer_of(acl.principal for acl in acls)
     return State(semantics=replace(semantics, authorizer=whose), read_by="the defaults")
+
+
+def first_glob_note(
+    before: tuple[str, Collection[Acl]], after: tuple[str, Collection[Acl]], semantics: Semantics
+) -> str | None:
+    """Write that one of two sides has GLOB ACLs and the other none; None where that is not so.
+
+    A cluster's first GLOB makes all its ACLs read by KIP-1042 under ``--semantics auto``, but what
+    is compared is read alike on both sides.
+
+    Args:
+        before: the one, by its name.
+        after: the other.
+        semantics: how both are read.
+    """
+    sides = [(name, _first_glob(acls)) for name, acls in (before, after)]
+    having = [(name, glob) for name, glob in sides if glob is not None]
+    if len(having) != 1:
+        return None
+    ((name, glob),) = having
+    brings = f"warning: {name} brings the first GLOB ACL: {acl_words(glob)}. "
+    if semantics.glob_patterns:
+        return (
+            f"{brings}Both sides are read by KIP-1042 here. Without a GLOB ACL in its history, a "
+            "cluster is read as Kafka does (--semantics auto)."
+        )
+    return (
+        f"{brings}Both sides are read as Kafka does here, so that GLOB is a prefix. After it, a "
+        "run with --semantics auto reads all ACLs by KIP-1042."
+    )
+
+
+def _first_glob(acls: Iterable[Acl]) -> Acl | None:
+    globs = (acl for acl in acls if acl.pattern_type == GLOB)
+    return min(globs, key=lambda acl: acl.acl_id, default=None)
 
 
 def first_glob_notes(read: Sequence[State]) -> list[str]:

@@ -17,11 +17,11 @@ from aclkit.answer.masked import Hidden
 from aclkit.kafka.desired.plan_effect import PlanEffect
 from aclkit.model.phrases import few
 from aclkit.questions.assertions.model import Assertion, Outcome
-from aclkit.questions.gate.effect import effect_sentences
-from aclkit.questions.gate.passing import Passing, passing_of
-from aclkit.questions.gate.watch import touched
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.preview import Preview, preview
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compared import Preview, preview
+from aclkit.questions.difference.headline import effect_sentences
+from aclkit.questions.difference.passing import Passing, passing_of
+from aclkit.questions.difference.watch import touched
 from aclkit.questions.prove.claim import FAILS, HOLDS, Claimed
 from aclkit.questions.state import Applied, Bounds, Depends, Inventory
 from aclkit.rules.names.change_lines import change_lines, line_words

@@ -9,8 +9,8 @@ from typing import Final
 
 from aclkit.model.phrases import listed, number_of
 from aclkit.model.unknown_settings import caveats_on_list
-from aclkit.questions.preview.access_change import KINDS, REDECIDED
-from aclkit.questions.preview.preview import Preview
+from aclkit.questions.difference.access_change import KINDS, REDECIDED
+from aclkit.questions.difference.compared import Preview
 from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.questions.query.other_reading import preset_of_other
 from aclkit.questions.query.table_words import short_reason

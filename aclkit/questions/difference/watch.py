@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from aclkit.questions.assertions.match import symbols_of
 from aclkit.questions.assertions.model import Assertion, Pattern, ResourcePattern
-from aclkit.questions.gate.passing import Passing
-from aclkit.questions.preview.preview import Preview
+from aclkit.questions.difference.compared import Preview
+from aclkit.questions.difference.passing import Passing
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.cover import find_witness_outside
 from aclkit.rules.names.domain import PRINCIPALS, Domain, domain_of

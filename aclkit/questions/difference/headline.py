@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.model.phrases import capitalized, few, number_of
-from aclkit.questions.gate.passing import Passing, request_of
-from aclkit.questions.preview.preview import Preview
+from aclkit.questions.difference.compared import Preview
+from aclkit.questions.difference.passing import Passing, request_of
 from aclkit.questions.state import Depends
 from aclkit.rules.names.change_lines import ChangeLine, access_words, change_lines
 from aclkit.rules.names.compare import GAINED, LOST

@@ -10,11 +10,11 @@ from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.cidr import is_any_other
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics, other_reading
-from aclkit.questions.preview.access_change import KINDS, ResourceChanges
-from aclkit.questions.preview.change import Change, with_named
-from aclkit.questions.preview.compare import compare
-from aclkit.questions.preview.effect import ChangedCell, ChangedLine, Effect, sorted_parts
-from aclkit.questions.preview.globs import holds_globs
+from aclkit.questions.difference.access_change import KINDS, ResourceChanges
+from aclkit.questions.difference.change import Change, with_named
+from aclkit.questions.difference.compare import compare
+from aclkit.questions.difference.effect import ChangedCell, ChangedLine, Effect, sorted_parts
+from aclkit.questions.difference.globs import holds_globs
 from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.questions.state import Inventory
 from aclkit.rules.decide.confirm import Comparison

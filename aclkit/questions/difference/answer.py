@@ -10,11 +10,11 @@ from aclkit.answer.document import Answer, Item, Items, Part, Sentence
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
-from aclkit.questions.preview.access_change import KINDS, REDECIDED
-from aclkit.questions.preview.effect import ChangedCell
-from aclkit.questions.preview.preview import Preview
-from aclkit.questions.preview.preview_json import preview_members
-from aclkit.questions.preview.words import (
+from aclkit.questions.difference.access_change import KINDS, REDECIDED
+from aclkit.questions.difference.as_json import preview_members
+from aclkit.questions.difference.compared import Preview
+from aclkit.questions.difference.effect import ChangedCell
+from aclkit.questions.difference.words import (
     PLANNED,
     Tense,
     example_sentence,

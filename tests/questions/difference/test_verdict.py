@@ -9,9 +9,9 @@ import pytest
 
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.questions.assertions.parse import parse_watches
-from aclkit.questions.gate.verdict import Limits, Planned, judge
-from aclkit.questions.gate.watch import touched
-from aclkit.questions.preview.change import Change
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.verdict import Limits, Planned, judge
+from aclkit.questions.difference.watch import touched
 from aclkit.questions.prove.claim import NO_MORE, hold_against
 from aclkit.questions.state import Applied, Depends, State, names_in
 from aclkit.rules.names.moments import Doing
