@@ -107,6 +107,11 @@ def find_meant(text: str, context: Context) -> Meant:
     return Meant(path, is_warehouse=True, at=parse_moment(moment))
 
 
+def is_there(text: str) -> bool:
+    """Whether a text names files, or a place that is not of this machine."""
+    return is_uri(text) or has_magic(text) or Path(text).exists()
+
+
 def _is_folder(path: str, context: Context) -> bool | None:
     """Whether a folder lies there; None where nothing does."""
     if not is_uri(path):

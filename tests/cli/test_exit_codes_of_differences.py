@@ -85,6 +85,21 @@ def test_prove(sides, words, what, code):
     run("prove", *words, *sides(what), *settings(what), code=code)
 
 
+@pytest.mark.parametrize(
+    ("words", "what", "code"),
+    cells({
+        (): "0 0 0 0 0 0 0 0",
+        ("--fail-on", "any"): CLAIMS["same"],
+        ("--fail-on", "gained"): CLAIMS["no-more"],
+        ("--fail-on", "lost"): CLAIMS["no-less"],
+        ("--fail-on", "gap"): "0 0 0 0 1 1 0 1",
+        ("--fail-on", "gained", "--strict"): "0 1 1 1 1 1 1 1",
+    }),
+)  # fmt: skip
+def test_diff_of_two_sides(sides, words, what, code):
+    run("diff", *sides(what), *words, *settings(what), code=code)
+
+
 @pytest.mark.parametrize(("words", "what", "code"), cells(CLAIMS_AS_GATE))
 def test_prove_as_a_gate(sides, words, what, code):
     run("prove", words[0], *sides(what), *words[1:], *settings(what), code=code)

@@ -18,7 +18,7 @@ from aclkit.model.host import canonical_host
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.questions.difference.access_change import KINDS, REDECIDED
-from aclkit.questions.difference.answer import preview_answer
+from aclkit.questions.difference.answer import effect_answer
 from aclkit.questions.difference.as_json import inventory_sentence
 from aclkit.questions.difference.change import Change
 from aclkit.questions.difference.compared import preview
@@ -365,7 +365,7 @@ def test_a_change_of_nothing_says_so_in_one_sentence():
         (same, "No access changes. Proven for every name."),
         (redecided, "No access changes; 4 decisions by another ACL. Proven for every name."),
     ):
-        assert [*preview_answer(found, "t").for_people()][-1].text == sentence
+        assert [*effect_answer(found, "t").for_people()][-1].text == sentence
 
 
 def lines_of(result):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042
 from aclkit.questions.difference.access_change import KINDS
-from aclkit.questions.difference.answer import preview_answer
+from aclkit.questions.difference.answer import effect_answer
 from aclkit.questions.difference.change import Change, with_named
 from aclkit.questions.difference.compared import preview
 from aclkit.rules.names.compare import GAINED, LOST
@@ -74,7 +74,7 @@ def test_each_acl_that_wakes_is_told_with_what_it_does():
 
 def rereads_of(result):
     """Return what an answer says of each ACL that is read otherwise."""
-    items = next(iter(preview_answer(result, "t").for_people())).items
+    items = next(iter(effect_answer(result, "t").for_people())).items
     return [item.text for item in items if item.mark == "~" and "still" not in item.text]
 
 
