@@ -16,8 +16,8 @@ from aclkit.pipeline.inventory.attribute_table import AttributeTableBuilder
 from aclkit.questions.clusters.answer import clusters_sentence
 from aclkit.questions.clusters.compare import compare_clusters
 from aclkit.questions.clusters.mapped_acls import maps_of
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.preview import preview
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compared import preview
 from aclkit.questions.preview.topics import preview_topics
 from aclkit.questions.query.access import what_can, who_can
 from aclkit.questions.query.decide_unlisted import decide_outside

@@ -119,8 +119,13 @@ class Shown:
 
 
 def commands(group: click.Group) -> dict[str, click.Command]:
-    """Return the group under its own name, and its commands, those of groups too, by words."""
-    return {"aclkit": group, **dict(walk(group, click.Context(group, info_name="aclkit")))}
+    """Return the group under its own name, and its commands, those of groups too, by words.
+
+    Commands that others took the place of are hidden, and no page shows them.
+    """
+    found = walk(group, click.Context(group, info_name="aclkit"))
+    shown = {words: command for words, command in found if not command.hidden}
+    return {"aclkit": group, **shown}
 
 
 def examples(command: click.Command) -> list[CommandLine]:

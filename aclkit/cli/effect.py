@@ -1,34 +1,38 @@
-"""The command diff, and what every command shares that shows an effect: options and exit code."""
+"""What every command shares that shows an effect: options, the verdict, and the exit code."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, format_option
-from aclkit.cli.help import question
 from aclkit.cli.options import GateOption, gathered, option, together
-from aclkit.cli.output import tell, tell_all
-from aclkit.cli.side_by_side import Other, other_options, write_side_by_side
-from aclkit.errors import UsageError
-from aclkit.model.moment import parse_moment
-from aclkit.questions.preview.answer import preview_answer
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.globs import first_glob_note
-from aclkit.questions.preview.preview import preview as preview_change
-from aclkit.questions.preview.words import PAST, PLANNED, Tense
-from aclkit.questions.read_state import Warehouse, read_states
+from aclkit.cli.output import tell
+from aclkit.questions.difference.answer import difference_answer
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compared import preview as preview_change
+from aclkit.questions.difference.verdict import (
+    ANY,
+    Demands,
+    Form,
+    Verdict,
+    exit_code,
+    judge,
+    kinds_of,
+)
+from aclkit.questions.sides import first_glob_note
 from aclkit.questions.state import Inventory
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget
 
-ANY: Final = "any"
+BOTH_KINDS = (GAINED, LOST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +42,13 @@ class Gate:
     fail_on: str | None
     budget: Budget
 
-    @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of change that make the exit code 1."""
-        if self.fail_on == ANY:
-            return GAINED, LOST
-        return () if self.fail_on is None else (self.fail_on,)
-
 
 effect_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     format_option,
     option(
         "--fail-on",
         cls=GateOption,
-        type=click.Choice([GAINED, LOST, ANY]),
+        type=click.Choice([*BOTH_KINDS, ANY]),
         help="Exit code 1 where access is gained, lost, or either, of any name; or not known.",
     ),
     budget_options,
@@ -76,68 +73,31 @@ def tell_first_glob(change: Change, clean: Callable[[str], str] = str) -> None:
         tell(clean(note))
 
 
-def write_effect(
-    context: Context,
-    change: Change,
-    inventory: Inventory,
-    title: str,
-    gate: Gate,
-    tense: Tense = PLANNED,
-) -> None:
-    """Preview a change and write it; end with exit code 1 where the gate asks for it.
+@contextmanager
+def without_gc() -> Iterator[None]:
+    """Let no garbage be collected: of millions of tuples none is in a cycle.
 
-    What is not known is a failure as well: a gate that guesses is none.
+    To look for cycles among them takes half of the time.
     """
-    # Millions of tuples, none in a cycle: to look for cycles among them takes half of the time.
     gc.disable()
     try:
-        preview = preview_change(change, inventory, gate.budget)
-        context.write(preview_answer(preview, title, tense))
+        yield
     finally:
         gc.enable()
-    if any(map(preview.has, gate.kinds)) or (gate.kinds and not preview.is_known):
-        click.get_current_context().exit(1)
 
 
-@question("diff")
-@click.argument("start", metavar="[FROM]", required=False)
-@click.argument("end", metavar="[TO]", required=False)
-@other_options
-@effect_options
-def diff(context: Context, start: str | None, end: str | None, other: Other, gate: Gate) -> None:
-    """Compare access at two times, or in two clusters.
-
-    \b
-    Example:
-      aclkit diff 900 1020
-      aclkit diff 2026-11-20T00:00:00Z 2026-11-21T00:00:00Z --format markdown
-      aclkit diff --cluster stage --with prod --map stage.=prod.
-
-    FROM and TO are log offsets or ISO 8601 times (UTC without a zone). The state at an offset
-    includes all records before it. Each state is decided with the broker settings of its time, for
-    the names that the newest run knows.
-
-    With --with, two clusters are compared: the newest run of each, or both at the time FROM, or
-    the first at FROM and the other at TO. "Gained" is then what the other cluster allows in
-    addition. Topics that only one cluster has are listed apart, and no --fail-on counts them.
-    """
-    moments = [each for each in (start, end) if each is not None]
-    if other.is_given:
-        write_side_by_side(context, other, moments, gate.budget, gate.kinds)
-        return
-    if len(moments) != _BOTH:
-        raise UsageError("Pass FROM and TO: two offsets or times. Or pass --with CLUSTER.")
-    then, now = map(parse_moment, moments)
-    source = Warehouse(context.asked_warehouse(), context.cluster)
-    before, after = read_states(source, (then, now))
-    context.stand_on_states(after)
-    tell_all(dict.fromkeys((*before.notes, *after.notes)))
-    title = f"Offset {before.offset} to {after.offset}, cluster {after.cluster_id}"
-    change = Change(before=before, after=after)
-    if change.changes_settings:
-        tell("The settings of the brokers differ too.")
-    tell_first_glob(change)
-    write_effect(context, change, after.inventory, title, gate, PAST)
+def write_effect(
+    context: Context, change: Change, inventory: Inventory, title: str, gate: Gate
+) -> None:
+    """Preview a change and write it with its verdict; end with the exit code of it."""
+    with without_gc():
+        compared = preview_change(change, inventory, gate.budget)
+        verdict = judge(compared, Demands(kinds=kinds_of(gate.fail_on, BOTH_KINDS)))
+        context.write(difference_answer(compared, verdict, title))
+    end_with(verdict, "shown" if gate.fail_on is None else "gate")
 
 
-_BOTH: Final = 2
+def end_with(verdict: Verdict, form: Form) -> None:
+    """End with the exit code of a verdict, if that is not 0."""
+    if code := exit_code(verdict, form):
+        click.get_current_context().exit(code)

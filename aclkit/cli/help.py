@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import click
 from click.shell_completion import CompletionItem
@@ -46,6 +46,7 @@ RARE: Final = frozenset(
         *("--reference", "--compare-settings", "--baseline", "--fail-on-new", "--old-log"),
         *(
             "--most-unread",
+            "--with-warehouse",
             "--automation",
             "--cluster-resource",
             "--report-formats",
@@ -172,7 +173,7 @@ def help_(ctx: click.Context, words: tuple[str, ...]) -> None:
     Example:
       aclkit help
       aclkit help why
-      aclkit help prove no-more
+      aclkit help acls list
 
     aclkit help COMMAND and aclkit COMMAND --help print the same.
     """
@@ -287,6 +288,9 @@ class NotInstalled(click.Command):
 class LazyGroup(Group):
     """A group that imports the module of a command when the command is asked for."""
 
+    old: ClassVar[Collection[str]] = ()
+    """Commands that others took the place of: they run, and no list has them."""
+
     def __init__(self, *args: Any, sections: Sections, **settings: Any) -> None:  # noqa: ANN401 -- click
         """Make a group of the commands in ``sections``; the rest is click's own."""
         super().__init__(*args, **settings)
@@ -326,12 +330,14 @@ class LazyGroup(Group):
         said, width = self._summaries(ctx), max(map(len, self._places))
         for heading, places in self._sections.items():
             with formatter.section(heading):
-                formatter.write_dl([(name.ljust(width), said[name]) for name in places])
+                shown = [name for name in places if name not in self.old]
+                formatter.write_dl([(name.ljust(width), said[name]) for name in shown])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands, and the options, that begin so; none is imported for that."""
         said = self._summaries(ctx)
-        names = [name for name in self._places if name.startswith(incomplete)]
+        shown = (name for name in self._places if name not in self.old)
+        names = [name for name in shown if name.startswith(incomplete)]
         commands = [CompletionItem(name, help=said[name]) for name in names]
         return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 

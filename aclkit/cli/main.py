@@ -38,7 +38,7 @@ _ELSEWHERE: Final = {
     "assert": ("assertions", "assert_"), "run": ("nightly", "run"),
     "maintain": ("maintain", "maintain_"), "jars": ("maintain", "jars"), "help": ("help", "help_"),
     "mcp": ("serve", "mcp"), "alert": ("report", "alert"), "demo": ("nightly", "demo"),
-    "diff": ("effect", "diff"), "review": ("review_start", "review"),
+    "review": ("review_start", "review"),
 }  # fmt: skip
 """Module and function of commands that are not in a module of their own name."""
 
@@ -53,7 +53,7 @@ _SECTIONS: Final[Sections] = {
     }.items()
 }
 _SELDOM: Final = frozenset([
-    "show", "prove", "desired", "acls", "verify", "doctor", "replay", "materialize", "maintain",
+    "show", "desired", "acls", "verify", "doctor", "replay", "materialize", "maintain",
     "narrow", "jars", "completion", "help", "mcp", "alert", "export",
 ])  # fmt: skip
 """Commands that ``-h`` only names."""
@@ -61,6 +61,8 @@ _SELDOM: Final = frozenset([
 
 class AclkitGroup(LazyGroup):
     """The group of all commands: it ends with the exit code of the error's class."""
+
+    old = frozenset(["prove"])
 
     def __call__(self, *args: Any, **settings: Any) -> Any:  # noqa: ANN401 -- click's own signature
         """Run as a program: signals end it, and so does a reader that wants no more."""
@@ -102,7 +104,7 @@ class AclkitGroup(LazyGroup):
         formatter.write_paragraph()
         for heading, places in _SECTIONS.items():
             lead = heading
-            for name in (name for name in places if name not in _SELDOM):
+            for name in (name for name in places if name not in {*_SELDOM, *self.old}):
                 formatter.write(f"{lead:<7}{name:<10}{said[name]}\n")
                 lead = ""
         rest = " ".join(name for name in self._places if name in _SELDOM)

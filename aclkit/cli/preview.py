@@ -20,8 +20,8 @@ from aclkit.model.semantics import Semantics, read_as
 from aclkit.model.semantics_words import changed_settings
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.pipeline.replay.changes import add_to, remove_from
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.globs import to_next_run
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.globs import to_next_run
 from aclkit.questions.preview.topics import preview_topics
 from aclkit.questions.preview.topics_answer import topics_answer
 from aclkit.questions.read_state import Warehouse, read_state

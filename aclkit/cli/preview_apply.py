@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -19,12 +17,10 @@ from aclkit.audit.findings.registry import changed_findings
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
 from aclkit.cli.desired_options import DesiredOptions, desired_options
-from aclkit.cli.effect import tell_first_glob
+from aclkit.cli.effect import end_with, tell_first_glob, without_gc
 from aclkit.cli.gate_options import (
     GateOptions,
-    end_with,
     gate_options,
-    limits_of,
     write_summary,
 )
 from aclkit.cli.help import question
@@ -37,13 +33,15 @@ from aclkit.kafka.desired.model import Place
 from aclkit.kafka.desired.tf_blocks import in_tf_files, read_blocks
 from aclkit.model.findings import Finding
 from aclkit.model.semantics import AUTO
-from aclkit.questions.gate.answer import Findings, gate_answer
-from aclkit.questions.gate.verdict import Planned, Verdict, judge
-from aclkit.questions.preview.globs import to_next_run
-from aclkit.questions.prove.proof_settings import read_alike
+from aclkit.questions.difference.answer import Findings, gate_answer
+from aclkit.questions.difference.compared import Compared, preview
+from aclkit.questions.difference.demands import read_demands
+from aclkit.questions.difference.globs import to_next_run
+from aclkit.questions.difference.verdict import Verdict, judge, kinds_of
 from aclkit.questions.query.as_of import STATE
 from aclkit.questions.read_state import Files, read_state
-from aclkit.questions.state import Applied, Binding, State, names_in
+from aclkit.questions.sides import read_alike
+from aclkit.questions.state import Binding, State, names_in
 from aclkit.rules.names.question import Budget
 
 
@@ -79,8 +77,8 @@ def apply(
     replace the ACLs of their users, a listing is the whole new state. Other files need --scope.
 
     The worst case counts: an ACL that a plan both deletes and creates may be gone. The verdict is
-    deny (exit code 1) if a policy, the reference, a watch or --fail-on is broken, or something is
-    unknown; review (0, with --strict 1) if access changes otherwise; else pass (0).
+    fail (exit code 1) if a policy, the reference, a watch or --fail-on is broken, or something is
+    unknown; needs approval (0, with --strict 1) if access changes otherwise; else pass (0).
     """
     gate.forget_summary()
     start, audit, known = _start(context, base, wanted, chosen)
@@ -89,27 +87,27 @@ def apply(
     after = change.after
     clean = masker(after.hidden)
     tell_first_glob(change, clean)
-    with _without_gc():
-        planned = Planned.of(change, start.inventory, after.applied, budget)
-        limits = limits_of(gate, planned, budget)
-        verdict = judge(planned, limits, budget).said(clean)
+    with without_gc():
+        compared = preview(change, start.inventory, budget)
+        demands = read_demands(gate.files, kinds_of(gate.fail_on), compared)
+        verdict = judge(compared, demands).said(clean)
         then = replace(audit, acls=tuple(after.acls.values()), semantics=after.semantics)
         brought, ended = changed_findings(audit, then, known)
         notes = [*(start.notes if base else ()), *after.notes]
         answer = gate_answer(
-            planned,
+            compared,
             verdict,
-            limits,
+            demands,
             f"Change by {after.place}, "
             + (f"on top of {start.place}" if base else f"cluster {start.cluster_id}"),
             notes,
             Findings(brought=[*map(_finding_words, brought)], ended=[*map(_finding_words, ended)]),
         )
-        sarif = partial(_sarif, planned, verdict, after.applied, notes, clean)
+        sarif = partial(_sarif, compared, verdict, notes, clean)
         context.write(replace(answer, sarif=sarif))
     if gate.summary_env:
-        write_summary(gate.summary_env, planned, verdict)
-    end_with(verdict, is_strict=wanted.strict)
+        write_summary(gate.summary_env, compared, verdict)
+    end_with(verdict, "strict" if wanted.strict else "gate")
 
 
 def _start(
@@ -162,16 +160,15 @@ def _refuse_settings(chosen: Mapping[str, Any]) -> None:
 
 
 def _sarif(
-    planned: Planned,
+    compared: Compared,
     verdict: Verdict,
-    applied: Applied | None,
     notes: Sequence[str],
     clean: Callable[[str], str],
 ) -> str:
     # Here: other formats do not need it.
-    from aclkit.audit.reports.gate_sarif import gate_sarif
+    from aclkit.audit.reports.verdict_sarif import gate_sarif
 
-    return gate_sarif(planned, verdict, _places(applied.places if applied else {}), notes, clean)
+    return gate_sarif(compared, verdict, _places(compared.applied.places), notes, clean)
 
 
 def _places(found: Mapping[Binding, Sequence[Place]]) -> dict[Binding, list[Place]]:
@@ -183,13 +180,3 @@ def _places(found: Mapping[Binding, Sequence[Place]]) -> dict[Binding, list[Plac
 
 def _finding_words(finding: Finding) -> str:
     return f"{finding.severity}: {finding.message}"
-
-
-@contextmanager
-def _without_gc() -> Iterator[None]:
-    """Let no garbage be collected: millions of tuples are made, none in a cycle."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()

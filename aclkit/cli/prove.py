@@ -1,4 +1,4 @@
-"""The group prove: two states, or a state and assertions → what is proven for every name."""
+"""The group prove, which other commands took the place of: diff, and for policies assert."""
 
 from __future__ import annotations
 
@@ -10,127 +10,99 @@ import click
 
 from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS, SARIF
-from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
+from aclkit.audit.reports.verdict_sarif import answers_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
 from aclkit.cli.desired_options import DesiredOptions, desired_options
-from aclkit.cli.gate_options import end_with, gate_options, limits_of, write_summary
+from aclkit.cli.diff import sides_options, write_sides
 from aclkit.cli.help import Group
-from aclkit.cli.options import flag, option, together
+from aclkit.cli.options import together
 from aclkit.cli.settings_options import settings_options
 from aclkit.cli.side_arguments import given_reading, read_sides
 from aclkit.questions.assertions.parse import parse_assertions
-from aclkit.questions.gate.verdict import Planned, Verdict, judge
-from aclkit.questions.preview.change import Change
-from aclkit.questions.prove.answer import answers_answer, comparison_answer
-from aclkit.questions.prove.claim import HOLDS, NO_LESS, NO_MORE, SAME, hold_sides
-from aclkit.questions.prove.never import hold_assertions
-from aclkit.questions.prove.proof_settings import notes_of, read_alike
-from aclkit.questions.state import State, names_in
+from aclkit.questions.difference.verdict import ANY, kinds_of
+from aclkit.questions.prove.answer import answers_answer
+from aclkit.questions.prove.never import HOLDS, hold_assertions
+from aclkit.questions.sides import notes_of, read_alike
+from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget
 from aclkit.runtime.safe_read import read_text
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-_format_option = formats(
-    *FORMATS,
-    SARIF,
-    text="How it is printed: for people, for programs, for a merge request, for code scanners.",
-)
 _shared_options: _Decorator = together(
-    settings_options, desired_options, budget_options, _format_option
+    settings_options,
+    desired_options,
+    budget_options,
+    formats(*FORMATS, SARIF, text="Output format."),
 )
-_comparison_options: _Decorator = together(
-    click.argument("a", metavar="A"),
-    click.argument("b", metavar="B"),
-    flag("--compare-settings", "Use the own broker settings of A and of B, even if they differ."),
-    option(
-        "--limit",
-        type=click.IntRange(1),
-        default=20,
-        metavar="N",
-        help="Number of counterexamples of each kind, in every format.",
-    ),
-    option("--all", "is_all", is_flag=True, help="Show all counterexamples."),
-    gate_options,
-    _shared_options,
-    click.pass_obj,
+_sides: _Decorator = together(
+    click.argument("a", metavar="A"), click.argument("b", metavar="B"), sides_options
 )
 
 
-@click.group(cls=Group)
+@click.group(cls=Group, hidden=True)
 def prove() -> None:
     """Prove statements about access, for every name.
 
+    Of two states: aclkit diff A B --fail-on any, gained or lost.
+
     \b
     Example:
-      aclkit prove no-more before.txt after.txt
-      aclkit prove same WAREHOUSE wanted.txt --format markdown
+      aclkit diff before.txt after.txt --fail-on gained
       aclkit prove never assertions.toml wanted.txt
-
-    A proof holds for every principal, host and resource name that a broker could be asked about,
-    not only for known names. A and B are each one of:
-
-    \b
-      WAREHOUSE          a folder: its published state
-      WAREHOUSE@900      its state at an offset; @900 is one of --warehouse
-      WAREHOUSE@2026-11-20T00:00:00Z
-      PATH               files in any format that aclkit desired show reads; as B they
-                         are applied to A: a plan makes its change, CSV needs --scope
-
-    Two files need no warehouse, no Spark and no Java. A warehouse has the broker settings of its
-    runs. A file takes those of the other side, or of the options. The exit code is 1 if the
-    statement is false, or unknown because the proof exceeds the search limit.
     """
 
 
-@prove.command("same")
-@_comparison_options
+@prove.command("same", hidden=True)
+@_sides
 def same(context: Context, /, a: str, b: str, **chosen: object) -> None:
     """Prove that A and B allow the same access.
 
     \b
     Example:
-      aclkit prove same before.txt after.txt
-      aclkit --warehouse W prove same @900 @1020 --compare-settings
-
-    The exit code is 0 only if it is proven for every name that no access is gained or lost. Which
-    ACL decides does not matter.
+      aclkit diff before.txt after.txt --fail-on any
     """
-    _compare(context, SAME, (a, b), chosen)
+    _claim(context, {GAINED: ANY, LOST: ANY}, (a, b), chosen)
 
 
-@prove.command("no-more")
-@_comparison_options
+@prove.command("no-more", hidden=True)
+@_sides
 def no_more(context: Context, /, a: str, b: str, **chosen: object) -> None:
     """Prove that B allows nothing that A denies.
 
     \b
     Example:
-      aclkit prove no-more before.txt after.txt --super-users User:admin
-      aclkit prove no-more WAREHOUSE wanted.txt --format sarif
-
-    The exit code is 0 only if it is proven for every name that B grants no new access.
+      aclkit diff before.txt after.txt --fail-on gained
     """
-    _compare(context, NO_MORE, (a, b), chosen)
+    _claim(context, {GAINED: GAINED}, (a, b), chosen)
 
 
-@prove.command("no-less")
-@_comparison_options
+@prove.command("no-less", hidden=True)
+@_sides
 def no_less(context: Context, /, a: str, b: str, **chosen: object) -> None:
     """Prove that B allows everything that A allows.
 
     \b
     Example:
-      aclkit prove no-less before.txt after.txt --allow-everyone
-      aclkit prove no-less WAREHOUSE@900 wanted.txt --all --format json
-
-    The exit code is 0 only if it is proven for every name that B revokes no access.
+      aclkit diff before.txt after.txt --fail-on lost
     """
-    _compare(context, NO_LESS, (a, b), chosen)
+    _claim(context, {LOST: LOST}, (a, b), chosen)
 
 
-@prove.command("never")
+def _claim(
+    context: Context,
+    kinds: Mapping[str, str],
+    texts: Sequence[str],
+    chosen: Mapping[str, Any],
+) -> None:
+    """Prove a claim; with options of a gate both the claim and the gate must be content."""
+    chosen["gate"].forget_summary()
+    gate = {**kinds_of(chosen["gate"].fail_on), **kinds}
+    write_sides(context, texts, gate, kinds, chosen)
+
+
+@prove.command("never", hidden=True)
 @click.argument("file", metavar="FILE.toml")
 @click.argument("a", metavar="[A]", required=False)
 @_shared_options
@@ -164,50 +136,7 @@ def never(
     found = hold_assertions(assertions, read[0].rules, budget, bounds)
     answer = answers_answer(found, read, notes)
     answer = replace(answer, sarif=lambda: answers_sarif(found, read, notes))
-    context.write(masked(answer, _clean(read)))
-    _end(found.outcome)
-
-
-def _compare(context: Context, claim: str, texts: Sequence[str], chosen: Mapping[str, Any]) -> None:
-    chosen["gate"].forget_summary()
-    given = given_reading(chosen)
-    sides = read_sides(context, texts, chosen["wanted"], given)
-    read = read_alike(sides, given, each_own=chosen["compare_settings"])
-    notes = notes_of(read)
-    limit = None if chosen["is_all"] else chosen["limit"]
-    found = hold_sides(claim, read[0], read[1], chosen["budget"], limit)
-    answer = comparison_answer(found, read, notes, limit)
-    answer = replace(answer, sarif=lambda: comparison_sarif(found, read, notes))
-    answer = masked(answer, _clean(read))
-    verdict = _verdict(read, chosen) if chosen["gate"].is_asked else None
-    if verdict is not None:
-        from aclkit.questions.gate.answer import with_verdict
-
-        answer = with_verdict(answer, verdict)
-    context.write(answer)
-    _end(found.outcome)
-    if verdict is not None:
-        end_with(verdict, is_strict=chosen["wanted"].strict)
-
-
-def _verdict(read: Sequence[State], chosen: Mapping[str, Any]) -> Verdict:
-    """Judge the change from A to B as ``preview apply`` does."""
-    one, other = read
-    gate, budget = chosen["gate"], chosen["budget"]
-    names = names_in((*one.acls.values(), *other.acls.values()), one.semantics)
-    planned = Planned.of(Change(before=one, after=other), names, other.applied, budget)
-    verdict = judge(planned, limits_of(gate, planned, budget), budget)
-    verdict = verdict.said(_clean(read))
-    if gate.summary_env:
-        write_summary(gate.summary_env, planned, verdict)
-    return verdict
-
-
-def _clean(read: Sequence[State]) -> Callable[[str], str]:
-    """Return what hides the sensitive values of both sides."""
-    return masker([each for one in read for each in one.hidden])
-
-
-def _end(outcome: str) -> None:
-    if outcome != HOLDS:
+    clean = masker([each for one in read for each in one.hidden])
+    context.write(masked(answer, clean))
+    if found.outcome != HOLDS:
         click.get_current_context().exit(1)

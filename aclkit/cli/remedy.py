@@ -35,10 +35,10 @@ from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.model.phrases import number_of
 from aclkit.model.redpanda import MEMBERS_UNKNOWN, has_unknown_members
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compared import preview
 from aclkit.questions.narrow.keep import read_kept
 from aclkit.questions.narrow.propose import Asked, propose_narrow
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.preview import preview
 from aclkit.questions.read_state import read_state
 from aclkit.questions.remedy.answer import (
     Advised,

@@ -18,8 +18,8 @@ from aclkit.model.moment import parse_moment
 from aclkit.model.semantics import AUTO
 from aclkit.model.super_users import near_misses
 from aclkit.pipeline.sources import files
-from aclkit.questions.prove.proof_settings import GivenReading
 from aclkit.questions.read_state import Files, Moment, Warehouse, read_state
+from aclkit.questions.sides import GivenReading
 from aclkit.questions.state import State
 from aclkit.runtime.uri import is_uri, shown
 from aclkit.warehouse.job_run import JOB_RUN
@@ -105,6 +105,11 @@ def find_meant(text: str, context: Context) -> Meant:
     if not is_folder or not _is_warehouse(path):
         raise UsageError(f"{shown(text)}: only a warehouse has offsets and times")
     return Meant(path, is_warehouse=True, at=parse_moment(moment))
+
+
+def is_there(text: str) -> bool:
+    """Whether a text names files, or a place that is not of this machine."""
+    return is_uri(text) or has_magic(text) or Path(text).exists()
 
 
 def _is_folder(path: str, context: Context) -> bool | None:

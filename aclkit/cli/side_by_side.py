@@ -1,4 +1,4 @@
-"""What diff is given about a second cluster → both clusters, what differs, and an exit code."""
+"""What diff is given about a second cluster → the states of both clusters."""
 
 from __future__ import annotations
 
@@ -7,20 +7,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-import click
-
 from aclkit.cli.context import Context
 from aclkit.cli.options import Text, gathered, option, together
 from aclkit.errors import UsageError
 from aclkit.model.moment import parse_moment
-from aclkit.questions.clusters.answer import clusters_answer
-from aclkit.questions.clusters.compare import compare_clusters
 from aclkit.questions.clusters.mapped_acls import Maps, maps_of
 from aclkit.questions.read_state import Moment, Warehouse, read_state
 from aclkit.questions.state import State
-from aclkit.rules.names.question import Budget
 from aclkit.warehouse.location import Location
-from aclkit.warehouse.published import AsOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +88,14 @@ other_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
 """What diff takes about a second cluster."""
 
 
-def write_side_by_side(
-    context: Context, other: Other, moments: Sequence[str], budget: Budget, kinds: Sequence[str]
-) -> None:
-    """Compare two clusters and write what differs; exit code 1 where a kind of it is found.
+def read_clusters(context: Context, other: Other, moments: Sequence[str]) -> tuple[State, State]:
+    """Read two clusters.
 
     Args:
         context: the shared options: the first cluster is theirs.
         other: the second cluster.
         moments: none is the newest run of each; one is a time for both; two are one for each.
-        budget: the search limit.
-        kinds: what ends with exit code 1; so does, if there are any, what is left open.
     """
-    maps = other.maps
     at = _moments(moments)
     warehouse = context.asked_warehouse()
     theirs = other.other_warehouse or warehouse
@@ -117,10 +106,7 @@ def write_side_by_side(
         read_state(Warehouse(theirs, other.other, "--with"), at[1]),
     )
     context.stand_on_states(first, second)
-    found = compare_clusters(first, second, maps, budget)
-    context.write(clusters_answer(found, context.standing))
-    if any(map(found.has, kinds)) or (kinds and not found.is_known):
-        click.get_current_context().exit(1)
+    return first, second
 
 
 def told_apart(first: State, second: State) -> tuple[State, State]:
@@ -129,6 +115,9 @@ def told_apart(first: State, second: State) -> tuple[State, State]:
     Raises:
         UsageError: both are one and the same state.
     """
+    # Here: two files wait for no engine.
+    from aclkit.warehouse.published import AsOf
+
     same_place, same_label = first.place == second.place, first.label == second.label
     if same_place and same_label and first.offset == second.offset:
         raise UsageError(

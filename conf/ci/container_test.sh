@@ -106,8 +106,8 @@ for kind; do
   check "help is printed" 'aclkit --help'
   check "desired show reads a plan" 'aclkit desired show terraform/2-plan.json'
   check "desired show reads KafkaUsers" 'aclkit desired show strimzi/users.yaml'
-  check "prove compares two files" \
-    'aclkit prove same terraform/0-before.kafka-acls-list.txt terraform/0-before.kafka-acls-list.txt'
+  check "diff compares two files" \
+    'aclkit diff terraform/0-before.kafka-acls-list.txt terraform/0-before.kafka-acls-list.txt --fail-on any'
   check "the gate denies a plan with a gap" '
     cd /tmp
     GATE_PATHS=/data/terraform/2-plan.json GATE_SARIF=out.sarif GATE_SUMMARY_ENV=out.env \

@@ -23,7 +23,7 @@
 #   GATE_SUMMARY_ENV        file of NAME=value lines to write; empty: none
 #   GATE_ACLKIT             the program; default: aclkit
 #
-# Exit code: 0 pass or review; 1 deny, or a review with GATE_STRICT; any other: no verdict.
+# Exit code: 0 pass or needs approval; 1 fail, or needs approval with GATE_STRICT; any other: no verdict.
 # Only 0 lets a change go ahead. The files are never printed: a plan holds secrets.
 set -eu
 

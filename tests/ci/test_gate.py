@@ -49,7 +49,7 @@ def test_a_change_that_opens_a_watched_topic_is_denied(gate, warehouse):
     )
     marker, _, verdict = [line for line in gate.read("out/c.md").splitlines() if line][:3]
     assert (code, marker) == (1, MARKER)
-    assert verdict.startswith("**Verdict: deny. ")
+    assert verdict.startswith("**Verdict: fail. ")
     assert "payments" in verdict
     assert gate.summary()["ACLKIT_VERDICT"] == "deny"
 
@@ -78,7 +78,7 @@ def test_a_change_that_needs_review_stops_a_strict_gate(gate, warehouse):
     paths = gate.write("users.yaml", user("orders.events"))
     code, _ = gate.run(paths=paths, warehouse=warehouse, strict="true", operator="false")
     assert code == 1
-    assert "Verdict: review" in gate.read("aclkit-comment.md")
+    assert "Verdict: needs approval" in gate.read("aclkit-comment.md")
 
 
 def test_a_plan_that_takes_an_acl_off_for_a_time_is_denied(gate):

@@ -11,10 +11,10 @@ import pytest
 from aclkit.model.acl_words import acl_words
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.questions.preview.change import Change
+from aclkit.questions.difference.change import Change
 from aclkit.questions.state import Inventory, State
 from tests.cli.running import run
-from tests.questions.preview.world import differences
+from tests.questions.difference.world import differences
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.small_warehouse import WHEN, acl
 

@@ -87,6 +87,10 @@ def test_jsonl_and_csv_hold_the_same_rows_as_json(preview):
 def test_a_first_acl_is_said_to_take_the_default_away(preview):
     result = preview(*CAROL_READS, "--topic", "free")
     assert result.stdout.splitlines() == [
+        "Verdict: needs approval. Access changes. User:carol loses WRITE, CREATE, DELETE, ALTER, "
+        "DESCRIBE_CONFIGS, ALTER_CONFIGS on topic free from any host. Any other principal (such "
+        "as User:z) loses every operation on topic free from any host.",
+        "",
         "- User:carol: WRITE, CREATE, DELETE, ALTER, DESCRIBE_CONFIGS, ALTER_CONFIGS on topic free "
         "from any host",
         "- any other principal (such as User:z): every operation on topic free from any host",
@@ -102,7 +106,7 @@ def test_an_acl_that_is_there_changes_nothing_and_that_is_said(preview):
     result = preview("add-acl", *arguments)
     acl = "ALLOW READ on topic payments for User:alice from any host"
     assert f"{acl} already exists and changes nothing.\n" in result.stderr
-    assert result.stdout == "No access changes. Proven for every name.\n"
+    assert result.stdout == "Verdict: pass. No access changes. Proven for every name.\n"
 
 
 def test_removal_selects_by_kafkas_filters(preview):
@@ -152,6 +156,9 @@ def test_markdown_keeps_names_text(preview):
     result = preview(*words, "--format", "markdown")
     assert result.stdout.splitlines() == [
         "## ACLs to add, cluster c1",
+        "",
+        "**Verdict: needs approval. Access changes. User:&lt;b&gt;\\|\\_x\\_\\`\\`\\` gains every "
+        "operation on topic orders from any host.**",
         "",
         "````diff",  # All is text in a fence that is longer than what stands in it.
         "+ User:<b>|_x_```: every operation on topic orders from any host",

@@ -1,4 +1,4 @@
-"""The verdict of preview apply: deny, review or pass; and the forms in which it is told."""
+"""The verdict of preview apply: fail, needs approval or pass; and the forms in which it is told."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.kafka.desired.terraform_files import plan, resource
 def test_no_change_passes(acl_file, work):
     acl_file("same.txt", DENY, BOB, ANN)
     told = apply("same.txt", "--fail-on", "any", "--strict").stdout
-    assert told.startswith("Verdict: pass. No access changes.\n")
+    assert told.startswith("Verdict: pass. No access changes. Proven for every name.\n")
 
 
 def test_an_acl_that_changes_no_access_passes(acl_file, work):
@@ -38,8 +38,10 @@ def test_an_acl_that_changes_no_access_passes(acl_file, work):
 
 def test_a_change_of_access_wants_a_review_and_ends_with_1_if_strict(write):
     words = (write("acls.csv", f"{CSV}{ANN_READS_MORE}"), "--scope", "add")
-    assert apply(*words).stdout.startswith("Verdict: review. Access changes. User:ann gains READ")
-    assert apply(*words, "--strict", code=1).stdout.startswith("Verdict: review.")
+    assert apply(*words).stdout.startswith(
+        "Verdict: needs approval. Access changes. User:ann gains READ"
+    )
+    assert apply(*words, "--strict", code=1).stdout.startswith("Verdict: needs approval.")
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ def test_fail_on_denies_what_it_names(write, acl_file, fail_on, what, code):
         acls = [ANN, acl("invoices", principal="User:ann")] if what == "gained" else []
         path = acl_file("new.txt", BOB, DENY, *acls)
     told = apply(path, "--fail-on", fail_on, code=code).stdout
-    assert told.startswith("Verdict: deny." if code else "Verdict: review.")
+    assert told.startswith("Verdict: fail." if code else "Verdict: needs approval.")
 
 
 SVC = acl("pay", principal="User:svc-*")
@@ -269,7 +271,7 @@ def test_a_deleted_user_passes_only_where_no_operator_runs(write, acl_file):
     )
     path = write("users.yaml", USERS)
     told = apply(path, base="base.txt").stdout
-    assert told.startswith("Verdict: review. Access may change. User:gone may lose READ")
+    assert told.startswith("Verdict: needs approval. Access may change. User:gone may lose READ")
     assert "Proven" not in told
     found = applied(path, "--fail-on", "lost", base="base.txt", code=1)
     assert found["gate"]["reasons"] == ["Access may be lost (--fail-on lost)."]
@@ -338,6 +340,6 @@ def test_the_headline_names_who_loses_how_much_before_who_gains(acl_file, work):
     acl_file("new.txt", some[0], acl("x", principal="User:new"))
     told = apply("new.txt", base="base.txt").stdout
     assert told.startswith(
-        "Verdict: review. Access changes. 2 principals lose 10 accesses: User:app 6, User:etl 4. "
-        "User:new gains READ, DESCRIBE on topic x from any host."
+        "Verdict: needs approval. Access changes. 2 principals lose 10 accesses: User:app 6, "
+        "User:etl 4. User:new gains READ, DESCRIBE on topic x from any host."
     )

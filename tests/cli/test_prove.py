@@ -108,7 +108,9 @@ def test_what_the_budget_leaves_open_counts_as_failed_and_names_the_option(acl_f
     assert answer["unknown"][0]["hard"] == ["*b*a????????", "*a????????"]
     assert answer["cost"]["states"] > 150
     shown = run("prove", "same", *sides, "--budget-total", 150, code=1).stdout
-    assert shown.startswith("Unknown, which counts as failed: A and B allow the same.\n")
+    assert shown.startswith(
+        "Verdict: fail. More access may change: the search limit was reached.\n"
+    )
     assert "\nREAD for User:a from any host on topics\n" in shown
     assert "to raise the search limit: --budget-total" in shown
     assert "patterns that make it hard: *b*a????????, *a????????" in shown
@@ -256,4 +258,4 @@ def test_an_acl_that_may_exist_at_the_end_takes_what_a_default_allows(acl_file, 
     after.write_text(json.dumps(plan(*LOSSES["undefined-order"])), encoding="utf-8")
     words = ("prove", "no-less", acl_file("now.txt", BOB), after)
     said = run(*words, "--no-super-users", "--allow-everyone", code=1).stdout
-    assert "Fails: B denies what A allows." in said
+    assert said.startswith("Verdict: fail. Access is lost (--fail-on lost).")

@@ -14,6 +14,9 @@ from tests.cli.two_clusters import build, roles, topics
 from tests.factories import acl
 
 MAPS = ("--map", "stage.=prod.", "--map-principal", "User:stage-=User:prod-")
+SAME = "prod allows the same as stage. Proven for every name that has a counterpart."
+DIFFERS = "Verdict: needs approval."
+LOST = "Verdict: fail. Access is lost (--fail-on any)."
 HOLE = "prod-orders-3"
 HOSTILE = "x\x1b[31m'; DROP TABLE resource; --<script>"
 
@@ -45,15 +48,12 @@ def compare(path, *more, maps=MAPS, code=0):
 
 
 def test_two_clusters_with_the_same_roles_are_the_same_for_every_name(same):
-    assert (
-        compare(same).stdout
-        == "prod allows the same as stage. Proven for every name that has a counterpart.\n"
-    )
+    assert compare(same).stdout == f"Verdict: pass. {SAME}\n"
 
 
 def test_one_hole_in_two_clusters_with_the_same_roles_is_one_line(holed):
     assert compare(holed).stdout.splitlines() == [
-        "1 principal can do less in prod than in stage.",
+        f"{DIFFERS} 1 principal can do less in prod than in stage.",
         "",
         "- User:prod-orders: READ, DESCRIBE on topic prod.inventory.events from any host",
         "    stage: ALLOW READ on topic stage.inventory.events for User:stage-orders from any host",
@@ -69,7 +69,7 @@ def test_both_clusters_have_a_line_with_their_age(holed):
 
 def test_without_rules_names_are_compared_as_they_are(same):
     first = compare(same, maps=()).stdout.splitlines()[0]
-    assert first == "12 principals can do more in prod than in stage, 12 less."
+    assert first == f"{DIFFERS} 12 principals can do more in prod than in stage, 12 less."
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [("any", 1), ("lost", 1), ("gained", 0)])
@@ -103,7 +103,7 @@ def test_two_warehouses_are_compared_by_with_warehouse(same, holed):
     found = run("--warehouse", same, "--cluster", "prod", "diff", "--with", "prod",
                 "--with-warehouse", holed)  # fmt: skip
     first = found.stdout.splitlines()[0]
-    assert first == f"1 principal can do less in prod of {holed} than in prod of {same}."
+    assert first == f"{DIFFERS} 1 principal can do less in prod of {holed} than in prod of {same}."
 
 
 def test_settings_that_differ_come_before_the_access(tmp_path):
@@ -114,7 +114,7 @@ def test_settings_that_differ_come_before_the_access(tmp_path):
         prod=BrokerSettings(super_users=frozenset({"User:root"})),
     )  # fmt: skip
     lines = compare(path).stdout.splitlines()
-    assert lines[0] == "1 principal can do more in prod than in stage, 1 less."
+    assert lines[0] == f"{DIFFERS} 1 principal can do more in prod than in stage, 1 less."
     assert lines[2:5] == [
         "Settings differ",
         "~ User:root is a super user in prod only, not in stage.",
@@ -132,9 +132,7 @@ def test_a_topic_that_only_one_cluster_has_is_told_apart(tmp_path):
     )  # fmt: skip
     found = compare(path, "--fail-on", "any")
     lines = found.stdout.splitlines()
-    assert (
-        lines[0] == "prod allows the same as stage. Proven for every name that has a counterpart."
-    )
+    assert lines[0] == f"Verdict: pass. {SAME}"
     assert "Topics that only one cluster has" in lines
     assert "+ User:prod-mail: READ, DESCRIBE on topic prod.new from any host" in lines
     assert "Only prod has 1 topic: prod.new." in found.output
@@ -168,7 +166,7 @@ def test_hostile_names_stay_names(tmp_path):
     })  # fmt: skip
     out = compare(path, "--fail-on", "any", code=1).output
     assert "\x1b" not in out
-    assert out.startswith("1 principal can do less in prod than in stage.")
+    assert out.startswith(f"{LOST} 1 principal can do less in prod than in stage.")
     compare(path, maps=("--map", f"{HOSTILE}=prod."))
     found = json.loads(compare(path, "--format", "json").stdout)
     assert {row["principal"] for row in found["differences"]} == {f"User:{HOSTILE}"}
@@ -203,7 +201,8 @@ def test_two_states_of_one_cluster_can_be_compared_by_the_same_way(same):
     found = run("--warehouse", same, "--cluster", "stage", "diff", "--with", "stage", "50", "100")
     first = found.stdout.splitlines()[0]
     assert first.startswith(
-        "stage at offset 100 allows the same as stage at offset 50. Proven for every name."
+        "Verdict: pass. stage at offset 100 allows the same as stage at offset 50. Proven for "
+        "every name."
     )
 
 

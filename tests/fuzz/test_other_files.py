@@ -18,8 +18,8 @@ from aclkit.questions.usage.file_reads import chains_of
 from aclkit.runtime.safe_read import read_text
 from tests.factories import acl
 from tests.fuzz.mutating import ends_well, rounds
+from tests.questions.difference.world import state
 from tests.questions.preview.test_change_set import ID, OTHER, add, mark, remove
-from tests.questions.preview.world import state
 from tests.questions.usage.pasts import LOG
 from tests.questions.usage.pasts import past_of as steps_past
 from tests.questions.usage.reading import work

@@ -25,7 +25,7 @@ from aclkit.pipeline.sources.files import read_bytes, read_user_file
 from aclkit.questions.read_state import Files, read_state
 from aclkit.runtime import safe_read
 from aclkit.runtime.safe_read import decode, read_file, read_text
-from tests.questions.preview.world import state
+from tests.questions.difference.world import state
 
 READERS = {
     "inventory": lambda path: read_inventory(None, path, PRINCIPALS),

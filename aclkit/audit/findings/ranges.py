@@ -14,7 +14,6 @@ from aclkit.model.acl_words import acl_words
 from aclkit.model.brokers import DIFFER, named_brokers
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.phrases import number_of
-from aclkit.questions.preview.preview import MOST_REGIONS
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.compare import GAINED, LOST, CellChange, SemanticsChange
 from aclkit.rules.names.question import Budget
@@ -92,7 +91,7 @@ def find_brokers_disagree(audit: AuditInput) -> Iterator[Finding]:
         return
     # What tells the names is no part of what is known, so it takes a budget of its own.
     telling = Budget(per_question=audit.budget.per_question, total=audit.budget.total)
-    told = openings(compared.difference, telling, MOST_REGIONS)
+    told = openings(compared.difference, telling)
     older, newer = named_brokers(ranges.without), named_brokers(ranges.with_ranges)
     at_least = "" if compared.difference.is_known else "at least "
     yield BROKERS_DISAGREE.about(

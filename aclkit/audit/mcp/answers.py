@@ -46,10 +46,12 @@ from aclkit.questions.arguments import (
 from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.questions.denials.answer import selected_denials
 from aclkit.questions.denials.read import read_denials, require_log
-from aclkit.questions.prove.answer import answers_answer, comparison_answer
-from aclkit.questions.prove.claim import NO_LESS, NO_MORE, SAME, hold_sides
+from aclkit.questions.difference.answer import sides_answer
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compared import prove as compare_sides
+from aclkit.questions.difference.verdict import ANY, Demands, judge
+from aclkit.questions.prove.answer import answers_answer
 from aclkit.questions.prove.never import hold_assertions
-from aclkit.questions.prove.proof_settings import GivenReading, notes_of, read_alike
 from aclkit.questions.query import access
 from aclkit.questions.query.access_answer import prefix_answer, what_can_answer, who_can_answer
 from aclkit.questions.query.by_prefix import who_can_prefix
@@ -57,12 +59,19 @@ from aclkit.questions.query.history import read_history
 from aclkit.questions.query.names import Unknown, unknown_note
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.why_answer import history_answer, why_answer
+from aclkit.questions.sides import GivenReading, notes_of, read_alike
 from aclkit.questions.state import State
+from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import STATES_OF_A_COMMAND, STATES_OF_A_QUESTION, Budget
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import run_settings, unread_parts
 
-_COMPARISONS: Final = {"same": SAME, "no_more": NO_MORE, "no_less": NO_LESS}
+_COMPARISONS: Final = {
+    "same": {GAINED: ANY, LOST: ANY},
+    "no_more": {GAINED: GAINED},
+    "no_less": {LOST: LOST},
+}
+"""Claims, and what must not be gained or lost, as ``--fail-on`` says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +191,10 @@ def prove(reading: Reading, asked: Prove) -> Reply:
         raise UsageError("Pass before, after or both: a log offset or a time.")
     sides = [_side(reading, asked.before), _side(reading, asked.after)]
     read = read_alike(sides, GivenReading(), each_own=asked.compare_settings)
-    claim, limit = _COMPARISONS[asked.claim], asked.limit
-    held = hold_sides(claim, read[0], read[1], budget, limit)
-    return Reply(comparison_answer(held, read, notes_of(read), limit))
+    kinds, (before, after) = _COMPARISONS[asked.claim], read
+    compared = compare_sides(Change(before=before, after=after), kinds, budget, asked.limit)
+    verdict = judge(compared, Demands(kinds=kinds))
+    return Reply(sides_answer(compared, verdict, asked.limit, notes_of(read)))
 
 
 def tables(reading: Reading, asked: TablesOf) -> Reply:

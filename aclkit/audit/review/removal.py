@@ -19,9 +19,9 @@ from aclkit.model.acl_words import acl_words, operations_words, quoted
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
-from aclkit.questions.preview.answer import preview_answer
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.preview import preview
+from aclkit.questions.difference.answer import effect_answer
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compared import preview
 from aclkit.questions.state import State
 from aclkit.rules.names.compare import GAINED
 from aclkit.rules.names.question import Budget
@@ -91,7 +91,7 @@ def _effect(base: State, reasons: Mapping[Acl, str]) -> tuple[list[str], bool]:
     after = base.without(acl.acl_id for acl in reasons)
     change = Change(before=base, after=after)
     found = preview(change, base.inventory, Budget())
-    effect = list(preview_answer(found, "").beside_rows())
+    effect = list(effect_answer(found, "").beside_rows())
     opens = found.has(GAINED)
     if opens:
         effect.append(

@@ -17,9 +17,10 @@ from aclkit.model.acl import Acl
 from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE
 from aclkit.pipeline.replay.changes import add_to, remove_from
 from aclkit.questions.arguments import AddAcl, Asked, declared
-from aclkit.questions.preview.answer import preview_answer
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.preview import preview
+from aclkit.questions.difference.answer import difference_answer
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compared import preview
+from aclkit.questions.difference.verdict import judge
 from aclkit.questions.state import State
 
 _Question = TypeVar("_Question", bound=Asked)
@@ -139,7 +140,7 @@ def outcome_of(reading: Reading, form: Mapping[str, str]) -> Outcome:
     return Outcome(
         command=command_of(form["action"], options),
         acls=acls,
-        answer=preview_answer(found, "Preview"),
+        answer=difference_answer(found, judge(found), "Preview"),
     )
 
 

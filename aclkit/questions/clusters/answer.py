@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
 from typing import Final
 
 from aclkit.answer.document import Answer, Heading, Item, Items, Members, Part, Row, Sentence
@@ -17,6 +18,9 @@ from aclkit.questions.clusters.difference import (
     ClusterDifference,
 )
 from aclkit.questions.clusters.mapped_acls import FIRST, SECOND
+from aclkit.questions.difference.answer import with_verdict
+from aclkit.questions.difference.verdict import Demands, Verdict, verdict_of
+from aclkit.questions.difference.words import PLANNED
 from aclkit.questions.query.table_words import short_reason
 from aclkit.rules.names.change_lines import MARKS
 from aclkit.rules.names.compare import GAINED, LOST
@@ -33,7 +37,10 @@ _MOST_ACLS: Final = 3
 
 
 def clusters_answer(
-    found: ClusterDifference, as_of: Sequence[AsOf] = (), most: int | None = None
+    found: ClusterDifference,
+    as_of: Sequence[AsOf] = (),
+    most: int | None = None,
+    verdict: Verdict | None = None,
 ) -> Answer:
     """Return what differs between two clusters.
 
@@ -41,21 +48,37 @@ def clusters_answer(
         found: the difference.
         as_of: which state of each cluster was compared.
         most: how many differences people read of each kind; all if not given.
+        verdict: on it; None is that without any demand.
     """
     first, second = (cluster.label for cluster in found.clusters)
-    return Answer(
+    answer = Answer(
         title=f"Clusters {first} and {second}",
         columns=COLUMNS,
         rows=_rows(found),
         parts=lambda: _parts(found, most),
-        besides=lambda: _besides(found),
+        besides=lambda: setting_lines(found),
         notes=tuple(dict.fromkeys(_notes(found))),
         json=lambda: _members(found, as_of),
     )
+    return with_verdict(answer, verdict or judge_clusters(found))
+
+
+_TENSE: Final = replace(PLANNED, nothing="", changes="", more="More may differ")
+"""The sentence on two clusters says itself what differs."""
+
+
+def judge_clusters(found: ClusterDifference, demands: Demands | None = None) -> Verdict:
+    """Return the verdict on what differs between two clusters."""
+    return verdict_of(found, demands or Demands(), _TENSE, [" ".join(_sentences(found))])
 
 
 def clusters_sentence(found: ClusterDifference) -> str:
-    """Write how many principals can do more or less in the second cluster.
+    """Write what differs, and why more may."""
+    return " ".join((*_sentences(found), *_open_words(found)))
+
+
+def _sentences(found: ClusterDifference) -> Iterator[str]:
+    """Yield how many principals can do more or less in the second cluster.
 
     It is about access that does not depend on topics which only one of the two has.
     """
@@ -79,14 +102,15 @@ def clusters_sentence(found: ClusterDifference) -> str:
         text = ", ".join([f"{who} can do {what} in {second} than in {first}", *others]) + "."
         beside.insert(0, text)
     if beside:
-        return " ".join([*beside, *_open_words(found)])
-    if not found.is_known:
-        return " ".join(["No difference was found.", *_open_words(found)])
-    if number := sum(map(len, found.without_counterpart)):
+        yield from beside
+    elif not found.is_known:
+        yield "No difference was found."
+    elif number := sum(map(len, found.without_counterpart)):
         names = number_of(number, "known name has", "known names have")
         were = "was" if number == 1 else "were"
-        return f"No difference was found, but {names} no counterpart and {were} not compared."
-    return f"{second} allows the same as {first}. {_scope(found)}"
+        yield f"No difference was found, but {names} no counterpart and {were} not compared."
+    else:
+        yield f"{second} allows the same as {first}. {_scope(found)}"
 
 
 def _without_counterpart(found: ClusterDifference) -> Iterator[str]:
@@ -108,7 +132,7 @@ def _open_words(found: ClusterDifference) -> Iterator[str]:
 
 def _who(found: ClusterDifference, names: Set[str]) -> str:
     """Write how many principals these are; what stands for all others is not counted as one."""
-    named = names & found.named
+    named = names & found.known_one_by_one
     if named == names:
         return number_of(len(named), "principal")
     if not named:
@@ -173,8 +197,6 @@ def line_text(line: AccessDifference) -> str:
 
 
 def _parts(found: ClusterDifference, most: int | None) -> Iterator[Part]:
-    is_good = found.is_known and not (found.has(GAINED) or found.has(LOST))
-    yield Sentence(clusters_sentence(found), "good" if is_good else "bad")
     if settings := list(setting_lines(found)):
         yield Heading("Settings differ", is_sub=True)
         yield Items([Item(line, "~") for line in settings])
@@ -216,17 +238,12 @@ def _because(cause: Cause) -> str:
     return short_reason(cause.decision, cause.rule, cause.acl, None, None)
 
 
-def _besides(found: ClusterDifference) -> Iterator[str]:
-    yield clusters_sentence(found)
-    yield from setting_lines(found)
-
-
 def _notes(found: ClusterDifference) -> Iterator[str]:
     """Yield what was not compared, and what is uncertain about either cluster."""
     if found.is_partial:
         yield _partial_words(found)
-    if found.difference is not None:
-        yield from unknown_sentences(found.difference, found.budget)
+    else:
+        yield from unknown_sentences(found.comparison.difference, found.budget)
     yield from _only_words(found)
     for cluster, names in zip(found.clusters, found.without_counterpart, strict=True):
         if names:

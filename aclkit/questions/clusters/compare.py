@@ -23,19 +23,19 @@ from aclkit.questions.clusters.difference import (
     ClusterDifference,
     topic_images,
 )
-from aclkit.questions.clusters.left_out import MOST_REGIONS, find_left_out
+from aclkit.questions.clusters.left_out import find_left_out
 from aclkit.questions.clusters.mapped_acls import FIRST, SECOND, AclMapper, Known, MappedAcls, Maps
-from aclkit.questions.preview.access_change import DecisionChange
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.compare import compare as compare_known
-from aclkit.questions.preview.effect import sorted_parts
+from aclkit.questions.difference.access_change import DecisionChange, ResourceChanges
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compare import compare as compare_known
+from aclkit.questions.difference.effect import Effect, sorted_parts
 from aclkit.questions.state import Inventory, State
 from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.change_lines import ChangeLine, change_lines, hosts_words, where_words
 from aclkit.rules.names.classes import NameClass
-from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.compare import GAINED, LOST, Difference
 from aclkit.rules.names.question import Budget
-from aclkit.rules.names.region import openings, parties
+from aclkit.rules.names.region import RegionChange, openings, parties
 from aclkit.rules.names.rows import is_plain
 from aclkit.rules.patterns.match import LITERAL, PREFIXED
 
@@ -65,18 +65,23 @@ def compare_clusters(
     shut = () if is_partial else _shut(maps)
     change = _change(clusters, mapped, supers[0] | supers[1], shut)
     teller = _Teller(clusters, maps, change, (mapped[0], mapped[1]), asked)
-    difference = None
-    if is_partial:
-        lines = teller.of_known_names()
-    else:
-        found = Comparison.of(change.before.rules, change.after.rules, budget)
-        difference, lines = found.difference, teller.of_every_name(found, budget)
+    known = sorted_parts(compare_known(change, asked)) if is_partial else []
+    comparison = _compare(change, budget, is_partial=is_partial)
+    # What tells which names these are may take as much again; it is no part of the proof.
+    telling = Budget(per_question=budget.per_question, total=budget.total)
+    told = openings(comparison.difference, telling)
+    lines = teller.of_known_names(known) if is_partial else teller.of_every_name(comparison, told)
     return ClusterDifference(
+        change=change,
+        asked=asked,
+        effect=Effect(parts=known, acls={**change.before.acls, **change.after.acls}),
+        comparison=comparison,
+        openings=tuple(told),
+        budget=budget,
         clusters=clusters,
         maps=maps,
         lines=tuple(lines),
-        difference=difference,
-        budget=budget,
+        is_partial=is_partial,
         inexact=inexact,
         supers=(tuple(sorted(supers[0] - supers[1])), tuple(sorted(supers[1] - supers[0]))),
         left_out=left_out.lines,
@@ -86,6 +91,14 @@ def compare_clusters(
         ),
         is_left_out_known=left_out.is_known,
     )
+
+
+def _compare(change: Change, budget: Budget, *, is_partial: bool) -> Comparison:
+    """Compare every name; nothing is found where known names alone can be compared."""
+    rules = change.before.rules, change.after.rules
+    if is_partial:
+        return Comparison(Difference(changes=(), unknown=(), is_complete=True), *rules)
+    return Comparison.of(*rules, budget)
 
 
 def _has_gaps(clusters: Sequence[State], maps: Maps) -> bool:
@@ -203,13 +216,12 @@ class _Teller:
         topics = [_topics(maps, cluster, at) for at, cluster in enumerate(clusters)]
         self._topics = topics if None not in topics else None
 
-    def of_every_name(self, comparison: Comparison, budget: Budget) -> list[AccessDifference]:
+    def of_every_name(
+        self, comparison: Comparison, told: Sequence[RegionChange]
+    ) -> list[AccessDifference]:
         """Return the lines of a proof."""
-        deciders = comparison.deciders if comparison.difference.changes else None
-        # What tells which names these are may take as much again; it is no part of the proof.
-        telling = Budget(per_question=budget.per_question, total=budget.total)
-        found = openings(comparison.difference, telling, MOST_REGIONS)
-        return [self._line(line, deciders) for line in change_lines(found)] if deciders else []
+        deciders = comparison.deciders if told else None
+        return [self._line(line, deciders) for line in change_lines(told)] if deciders else []
 
     def _line(self, line: ChangeLine, deciders: _Deciders) -> AccessDifference:
         party = line.party
@@ -230,9 +242,8 @@ class _Teller:
             only_in=self._only_in(resource) if is_one else None,
         )
 
-    def of_known_names(self) -> list[AccessDifference]:
+    def of_known_names(self, parts: Sequence[ResourceChanges]) -> list[AccessDifference]:
         """Return the lines of known names alone: names with the same difference are one line."""
-        parts = sorted_parts(compare_known(self._change, self._asked))
         same = grouped(
             (
                 (change.kind, part.resource.resource_type, who, change.hosts, change.operation),

@@ -12,10 +12,10 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.redpanda import has_unknown_members
 from aclkit.model.resource import Resource
 from aclkit.questions.clusters.mapped_acls import FIRST, SECOND, Maps
+from aclkit.questions.difference.compared import Compared
 from aclkit.questions.state import State
 from aclkit.rules.names.classes import NameClass
-from aclkit.rules.names.compare import GAINED, Difference
-from aclkit.rules.names.question import Budget
+from aclkit.rules.names.compare import GAINED
 
 
 class Cause(NamedTuple):
@@ -53,16 +53,15 @@ class AccessDifference(NamedTuple):
     only_in: int | None = None
 
 
-@dataclass(frozen=True)
-class ClusterDifference:
-    """What differs between two clusters.
+@dataclass(frozen=True, kw_only=True)
+class ClusterDifference(Compared):
+    """What differs between two clusters, under the names of the second.
 
     Attributes:
-        clusters: both.
+        clusters: both, with their own names.
         maps: the rules for names.
         lines: what differs in access; first what is more in the second cluster.
-        difference: the proof for every name; None if only known names were compared.
-        budget: how much of the search limit it took.
+        is_partial: known names alone were compared.
         inexact: ACLs of either cluster because of which only known names were compared.
         supers: the super users of one cluster alone, by cluster.
         left_out: access that has no counterpart, because the principal or the names have none; a
@@ -74,8 +73,7 @@ class ClusterDifference:
     clusters: tuple[State, State]
     maps: Maps
     lines: tuple[AccessDifference, ...]
-    difference: Difference | None
-    budget: Budget
+    is_partial: bool
     inexact: tuple[Acl, ...]
     supers: tuple[tuple[str, ...], tuple[str, ...]]
     left_out: tuple[AccessDifference, ...] = ()
@@ -98,7 +96,7 @@ class ClusterDifference:
         return named | set(self.supers[SECOND if kind == GAINED else FIRST])
 
     @cached_property
-    def named(self) -> frozenset[str]:
+    def known_one_by_one(self) -> frozenset[str]:
         """Those of ``who`` that are one principal; another name stands for all others."""
         lines = (each for line in self.shared for each in line.principals)
         return frozenset(chain((e.name for e in lines if e.is_single), *self.supers))
@@ -114,19 +112,21 @@ class ClusterDifference:
         return bool(self.who(kind) or self.without_counterpart_who(kind))
 
     @property
-    def is_partial(self) -> bool:
-        """Whether known names alone were compared."""
-        return self.difference is None
-
-    @property
     def is_known(self) -> bool:
         """Whether nothing is open: the search limit was not reached, and all members are known."""
         return self.is_searched and not self.of_members
 
     @property
+    def why_unknown(self) -> str:
+        """Why not all is known, in words."""
+        if self.is_searched:
+            return "the members of roles and groups are not known here"
+        return super().why_unknown
+
+    @property
     def is_searched(self) -> bool:
         """Whether nothing was left open by the search limit."""
-        return self.is_left_out_known and (self.difference is None or self.difference.is_known)
+        return self.is_left_out_known and self.comparison.difference.is_known
 
     @cached_property
     def of_members(self) -> bool:

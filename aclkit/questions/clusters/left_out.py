@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
@@ -22,9 +22,6 @@ from aclkit.rules.names.change_lines import ChangeLine, change_lines, hosts_word
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.region import openings
-
-MOST_REGIONS: Final = 200
-"""For this many questions the names are listed; the others are shown by an example."""
 
 
 class LeftOut(NamedTuple):
@@ -51,7 +48,7 @@ def find_left_out(
         if left_out[at]:
             found = _comparison(clusters[at], left_out[at], _same(budget))
             is_known &= found.difference.is_known
-            told = change_lines(openings(found.difference, _same(budget), MOST_REGIONS))
+            told = change_lines(openings(found.difference, _same(budget)))
             lines += _lines(clusters[at], at, told, found)
     return LeftOut(tuple(lines), is_known)
 

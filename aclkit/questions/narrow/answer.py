@@ -29,9 +29,9 @@ from aclkit.questions.narrow.narrowing import (
 )
 from aclkit.questions.narrow.proof import Proven
 from aclkit.questions.narrow.propose import NOT_COVERED
-from aclkit.questions.prove.claim import Counterexample
 from aclkit.questions.usage.use import TOO_NEW
 from aclkit.questions.usage.whole_log import CONTROLLERS, Judgeable
+from aclkit.rules.decide.confirm import Counterexample
 from aclkit.rules.names.change_lines import MARKS, ChangeLine, change_lines, line_words
 from aclkit.rules.names.compare import LOST
 from aclkit.rules.names.words import opening_words
@@ -177,7 +177,7 @@ def _narrowed_parts(proven: Proven) -> Iterator[Part]:
 
 def lost_lines(proven: Proven) -> list[ChangeLine]:
     """Return what a principal loses, for every name."""
-    return change_lines(each.opening for each in proven.lost.counterexamples)
+    return change_lines(each.opening for each in proven.lost)
 
 
 def _kept_items(proven: Proven) -> Iterator[Item]:
@@ -285,9 +285,9 @@ def _principal(proven: Proven) -> dict[str, Any]:
         "removed": len(narrowed.removed),
         "added": len(narrowed.added),
         "uses": proven.uses,
-        "verdict": proven.lost.difference.verdict,
-        "lost": [_loss(each) for each in proven.lost.counterexamples],
-        "lost_cells": proven.lost.cells(LOST),
+        "verdict": proven.comparison.difference.verdict,
+        "lost": [_loss(each) for each in proven.lost],
+        "lost_cells": len(proven.comparison.difference.of_kind(LOST)),
     }
 
 

@@ -1,23 +1,27 @@
 """A narrower set and the ACLs in force → exactly what is lost, proven for every name. Pure.
 
-The proof shares no code with what found the set: ``prove`` compares the two states, and the rule
-decides each used request on both sides.
+The proof shares no code with what found the set: it compares the two states, and the rule decides
+each used request on both sides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from aclkit.errors import DataError
 from aclkit.model.acl import Request, TypeRequest
 from aclkit.questions.narrow.narrowing import Narrowed
-from aclkit.questions.prove.claim import NO_LESS, Claimed, hold_against
 from aclkit.questions.usage.use import Use
 from aclkit.rules.decide.any_of_type import authorize_any
-from aclkit.rules.decide.confirm import Decider, DisagreementError
+from aclkit.rules.decide.confirm import (
+    Comparison,
+    Counterexample,
+    Decider,
+    DisagreementError,
+)
 from aclkit.rules.decide.rules import ALLOWED
-from aclkit.rules.names.compare import GAINED
+from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import names_exactly, principal_matches
@@ -29,18 +33,20 @@ class Proven:
 
     Attributes:
         narrowed: the set.
-        lost: what the principal loses, for every name; nothing is gained.
+        comparison: of the ACLs before and after, for every name; nothing is gained.
+        lost: what the principal loses, as much as is listed.
         uses: how many requests of the log were decided as before.
     """
 
     narrowed: Narrowed
-    lost: Claimed
+    comparison: Comparison
+    lost: Sequence[Counterexample]
     uses: int
 
     @property
     def is_known(self) -> bool:
         """Whether the search limit let the proof end."""
-        return self.lost.difference.is_known
+        return self.comparison.difference.is_known
 
 
 def prove_narrowed(
@@ -61,8 +67,8 @@ def prove_narrowed(
     """
     rules = _concerning(narrowed, rules)
     after = replace(rules, acls=narrowed.after(rules.acls))
-    lost = hold_against(NO_LESS, rules, after, budget, limit)
-    for change in lost.difference.of_kind(GAINED):
+    comparison = Comparison.of(rules, after, budget)
+    for change in comparison.difference.of_kind(GAINED):
         _refuse(narrowed, f"gains {change.cell.about(change.name)}")
     then = Decider.of(rules)
     now = then.of_next(after)
@@ -71,7 +77,14 @@ def prove_narrowed(
         count += 1
         if then.allows(use.request) != now.allows(use.request) and not _is_still_open(use, after):
             _refuse(narrowed, f"no longer has the used {use.request}")
-    return Proven(narrowed=narrowed, lost=lost, uses=count)
+    telling = replace(budget, questions=0, states=0)
+    lost = comparison.openings(LOST, telling, limit)[:limit]
+    return Proven(
+        narrowed=narrowed,
+        comparison=comparison,
+        lost=tuple(map(comparison.shown, lost)),
+        uses=count,
+    )
 
 
 def _concerning(narrowed: Narrowed, rules: Rules) -> Rules:

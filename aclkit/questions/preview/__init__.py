@@ -1,1 +1,1 @@
-"""ACLs and topics to come, or two states of the past → whose access changes. Rules are pure."""
+"""Files of a team, and topics to be created → the state that they lead to. Rules are pure."""

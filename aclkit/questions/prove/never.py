@@ -9,11 +9,14 @@ from typing import Final, NamedTuple
 from aclkit.model.acl import Request
 from aclkit.questions.assertions.model import Assertion
 from aclkit.questions.assertions.proof import prove
-from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules, Symbols
+
+HOLDS: Final = "holds"
+FAILS: Final = "fails"
+UNKNOWN: Final = "unknown"
 
 
 class Example(NamedTuple):

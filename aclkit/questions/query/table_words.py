@@ -73,6 +73,11 @@ def ruling_words(ruling: Ruling) -> str:
     return f"{decision} ({short_reason(ruling.decision, ruling.rule, None, None, None)})"
 
 
+def acl_text(ruling: Ruling) -> str | None:
+    """Return the ACL that decides, as kafka-acls prints it."""
+    return None if ruling.acl is None else str(ruling.acl)
+
+
 class AccessRow(NamedTuple):
     """Operations of one principal or on one resource, from hosts that are decided alike.
 

@@ -15,9 +15,9 @@ from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, listed, number_of
-from aclkit.questions.preview.preview import Preview
-from aclkit.questions.preview.words import PLANNED, total_sentence
-from aclkit.questions.preview.words import notes as preview_notes
+from aclkit.questions.difference.compared import Compared
+from aclkit.questions.difference.words import PLANNED, total_sentence
+from aclkit.questions.difference.words import notes as preview_notes
 from aclkit.questions.remedy.proposal import NARROW, Advice, ForPerson, Proposal
 from aclkit.questions.remedy.prove import Remedy
 from aclkit.questions.remedy.steps import SHORT, LeftOut, Step
@@ -48,7 +48,7 @@ class Advised:
     """
 
     remedy: Remedy
-    preview: Preview
+    preview: Compared
     for_people: Sequence[ForPerson]
     accepted: int = 0
     dropped: Sequence[LeftOut] = ()
@@ -134,7 +134,7 @@ def _parts(advised: Advised) -> Iterator[Part]:
         yield Sentence("One step alone: aclkit remedy --step STEP. Leave it out: --without STEP")
 
 
-def _whole(preview: Preview) -> Iterator[Part]:
+def _whole(preview: Compared) -> Iterator[Part]:
     """Yield what all steps together do to access."""
     lines = change_lines(preview.openings)
     known = grouped(preview.asked.resources)

@@ -6,8 +6,9 @@ which shares no code with what found it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from aclkit.errors import AclkitError
 from aclkit.model.acl import Request
@@ -23,6 +24,7 @@ from aclkit.rules.names.compare import (
     find_semantics_changes,
 )
 from aclkit.rules.names.question import Budget
+from aclkit.rules.names.region import RegionChange, openings
 from aclkit.rules.names.rows import Rules
 
 
@@ -79,6 +81,27 @@ def insist(ruling: Ruling, request: Request, *, is_allowed: bool) -> Ruling:
             "report this."
         )
     return ruling
+
+
+class Counterexample(NamedTuple):
+    """Requests that two states decide otherwise, with one of them decided.
+
+    Attributes:
+        opening: which they are.
+        request: one of them, with a shortest name.
+        before: how the first state decides it.
+        after: how the second one does.
+    """
+
+    opening: RegionChange
+    request: Request
+    before: Ruling
+    after: Ruling
+
+    @property
+    def kind(self) -> str:
+        """Whether they are gained or lost."""
+        return self.opening.kind
 
 
 @dataclass(frozen=True)
@@ -148,3 +171,19 @@ class Comparison:
             then.confirm(request, is_allowed=not is_gained),
             now.confirm(request, is_allowed=is_gained),
         )
+
+    def openings(self, kind: str, budget: Budget, most: int | None) -> list[RegionChange]:
+        """Return what is gained, or lost, the most cells first.
+
+        Args:
+            kind: which of both.
+            budget: what may be spent on telling which names these are; no part of the proof.
+            most: for so many of them that is told, None for all.
+        """
+        changes = self.difference.of_kind(kind)
+        wanted = len(changes) if most is None else most
+        return openings(replace(self.difference, changes=changes), budget, wanted)
+
+    def shown(self, opening: RegionChange) -> Counterexample:
+        """Return what is gained or lost, with one request decided on both sides."""
+        return Counterexample(opening, *self.rulings(opening.change))

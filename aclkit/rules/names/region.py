@@ -224,7 +224,13 @@ class RegionChange(NamedTuple):
     regions: tuple[Region, ...]
 
 
-def openings(difference: Difference, budget: Budget, most: int) -> list[RegionChange]:
+MOST_REGIONS: Final = 200
+"""For so many questions the gained and lost names are listed; the others are counted."""
+
+
+def openings(
+    difference: Difference, budget: Budget, most: int = MOST_REGIONS
+) -> list[RegionChange]:
     """Fold the differences, largest first; compute regions for the first ``most`` of them."""
     ordered = _alike(difference.changes)
     told: dict[tuple[str, str, tuple[Region, ...]], list[CellChange]] = {}

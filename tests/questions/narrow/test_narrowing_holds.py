@@ -94,7 +94,7 @@ def test_a_narrower_set_keeps_each_use_gains_nothing_and_lists_what_is_lost(
 
     proven = prove_narrowed(rules, found, uses, Budget())
     assert proven.is_known
-    told = {each for change in proven.lost.counterexamples for each in _told(change.opening)}
+    told = {each for change in proven.lost for each in _told(change.opening)}
     assert told == lost
 
 

@@ -13,7 +13,7 @@ from aclkit.kafka.desired.read import Asked
 from aclkit.questions.preview import desired_forms
 from aclkit.questions.read_state import Files, read_state
 from tests.factories import acl
-from tests.questions.preview.world import state
+from tests.questions.difference.world import state
 
 ID = "Tm1nLPTKSaCPIAJlEST_Kw"
 OTHER = "eLv9uS0WQB-2oX75QlEi6Q"

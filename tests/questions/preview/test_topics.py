@@ -15,7 +15,7 @@ from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.patterns.match import reaches
 from tests import strategies as small
 from tests.factories import acl
-from tests.questions.preview.world import ASKED, decisions, state, topics
+from tests.questions.difference.world import ASKED, decisions, state, topics
 
 NAMES = st.lists(st.text("ab._", min_size=1, max_size=3).filter(lambda n: n not in (".", "..")),
                  min_size=1, max_size=2, unique=True)  # fmt: skip

@@ -9,8 +9,7 @@ from aclkit.model.resource import Resource
 from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.questions.assertions.proof import Proof
 from aclkit.questions.prove import never
-from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN
-from aclkit.questions.prove.never import hold_assertions
+from aclkit.questions.prove.never import FAILS, HOLDS, UNKNOWN, hold_assertions
 from aclkit.questions.prove.words import answer_words, answers_verdict
 from aclkit.rules.decide.confirm import DisagreementError
 from aclkit.rules.names.question import Budget

@@ -10,8 +10,8 @@ import pytest
 from aclkit.model.acl import Request
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from aclkit.questions.preview.globs import to_next_run
-from aclkit.questions.preview.preview import preview
+from aclkit.questions.difference.compared import preview
+from aclkit.questions.difference.globs import to_next_run
 from aclkit.questions.state import Inventory, State
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.names.domain import TOPICS

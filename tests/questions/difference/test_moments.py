@@ -17,8 +17,9 @@ import pytest
 from aclkit.kafka.desired.model import DesiredAcl, Part, Place, ResourceChange
 from aclkit.kafka.desired.read import Desired
 from aclkit.model.semantics import KAFKA, BrokerSettings
-from aclkit.questions.gate.verdict import FAIL_ON, Limits, Planned, judge
-from aclkit.questions.preview.change import Change
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compared import preview
+from aclkit.questions.difference.verdict import FAIL_ON, Demands, judge, kinds_of
 from aclkit.questions.preview.desired import apply_desired
 from aclkit.questions.state import State, names_in
 from aclkit.rules.names import moments, orders
@@ -220,20 +221,20 @@ def resource(number, steps):
 
 
 def judged(world):
-    """Return which ``--fail-on`` denies the plan of a world, and the verdict without one."""
+    """Return under which ``--fail-on`` the plan of a world fails, and the verdict without one."""
     acls = {one.acl_id: one for one in world.numbered(world.before.values())}
     before = State(acls=acls, settings=world.settings)
     changes = [resource(number, steps) for number, steps in enumerate(world.workers)]
     plan = Part(document="plan.json", form="terraform-plan", reach="change", changes=changes)
     applied = apply_desired(Desired([plan], []), before)
-    change = Change(before=before, after=applied.after)
+    change = Change(before=before, after=replace(applied.after, applied=applied))
     names = names_in([*acls.values(), *applied.after.acls.values()], KAFKA)
-    planned = Planned.of(change, names, applied, Budget())
-    assert planned.is_known
-    denied = {
-        each for each in FAIL_ON if judge(planned, Limits(fail_on=each), Budget()).name == "deny"
+    compared = preview(change, names, Budget())
+    assert compared.is_all_known
+    failed = {
+        each for each in FAIL_ON if judge(compared, Demands(kinds=kinds_of(each))).name == "fail"
     }
-    return denied, judge(planned, Limits(), Budget()).name
+    return failed, judge(compared).name
 
 
 def test_the_verdict_on_a_plan_is_that_of_all_its_orders():
@@ -248,7 +249,7 @@ def test_the_verdict_on_a_plan_is_that_of_all_its_orders():
         wanted["any"] = any(wanted.values())
         denied, verdict = judged(world)
         assert denied == {kind for kind, is_so in wanted.items() if is_so}, seed
-        assert verdict == ("review" if wanted["any"] else "pass"), seed
+        assert verdict == ("needs approval" if wanted["any"] else "pass"), seed
 
 
 # Single rules

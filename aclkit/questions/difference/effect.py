@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
-from aclkit.questions.preview.access_change import KINDS, ResourceChanges
+from aclkit.questions.difference.access_change import KINDS, ResourceChanges
 from aclkit.questions.query.decide_unlisted import Verdict
 
 

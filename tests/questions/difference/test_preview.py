@@ -17,19 +17,19 @@ from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.host import canonical_host
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.questions.preview.access_change import KINDS, REDECIDED
-from aclkit.questions.preview.answer import preview_answer
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.preview import preview
-from aclkit.questions.preview.preview_json import inventory_sentence
-from aclkit.questions.preview.words import PLANNED, example_sentence, left_open, total_sentence
+from aclkit.questions.difference.access_change import KINDS, REDECIDED
+from aclkit.questions.difference.answer import effect_answer
+from aclkit.questions.difference.as_json import inventory_sentence
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compared import preview
+from aclkit.questions.difference.words import PLANNED, example_sentence, left_open, total_sentence
 from aclkit.rules.names.change_lines import change_lines, line_words
 from aclkit.rules.names.compare import AT_LEAST_MORE, GAINED, LOST, UNKNOWN
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.question import Budget
 from tests import strategies as small
 from tests.factories import acl
-from tests.questions.preview.world import ASKED, change, differences, state, topics
+from tests.questions.difference.world import ASKED, change, differences, state, topics
 
 ACCOUNTS = tuple(
     f"{country}-accounts-{kind}"
@@ -365,7 +365,7 @@ def test_a_change_of_nothing_says_so_in_one_sentence():
         (same, "No access changes. Proven for every name."),
         (redecided, "No access changes; 4 decisions by another ACL. Proven for every name."),
     ):
-        assert [*preview_answer(found, "t").for_people()][-1].text == sentence
+        assert [*effect_answer(found, "t").for_people()][-1].text == sentence
 
 
 def lines_of(result):

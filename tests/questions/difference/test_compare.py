@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA
-from aclkit.questions.preview import compare as module
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.compare import compare
+from aclkit.questions.difference import compare as module
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compare import compare
 from tests import strategies as small
 from tests.factories import acl
-from tests.questions.preview.world import (
+from tests.questions.difference.world import (
     ASKED,
     IN_RANGES,
     change,

@@ -1,4 +1,4 @@
-"""When a change is denied, wants a review, or passes."""
+"""When a change fails, needs approval, or passes; and with which exit code."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ import pytest
 
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.questions.assertions.parse import parse_watches
-from aclkit.questions.gate.verdict import Limits, Planned, judge
-from aclkit.questions.gate.watch import touched
-from aclkit.questions.preview.change import Change
-from aclkit.questions.prove.claim import NO_MORE, hold_against
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.compared import preview
+from aclkit.questions.difference.verdict import Demands, Verdict, exit_code, judge, kinds_of
+from aclkit.questions.difference.watch import touched
 from aclkit.questions.state import Applied, Depends, State, names_in
+from aclkit.rules.names.compare import compare
 from aclkit.rules.names.moments import Doing
 from aclkit.rules.names.question import Budget
 from tests.factories import acl
 
 OPEN = acl("pay.eu", principal="User:a", acl_id="open")
 OTHER = acl("logs", principal="User:b", acl_id="other")
-DENY = acl("logs", principal="User:b", permission_type="DENY", acl_id="deny")
+DENY = acl("logs", principal="User:b", permission_type="DENY", acl_id="fail")
 
 
 def state(*acls):
@@ -28,18 +29,18 @@ def state(*acls):
 
 
 def planned(before, after, *doings, depends=()):
-    change = Change(before=state(*before), after=state(*after))
     inventory = names_in([*before, *after], KAFKA)
     there = Applied(
         after=state(*after),
         doings=[Doing(steps, is_sure=not depends) for steps in doings],
         depends=depends,
     )
-    return Planned.of(change, inventory, there, Budget())
+    change = Change(before=state(*before), after=replace(state(*after), applied=there))
+    return preview(change, inventory, Budget())
 
 
-def verdict(found, **limits):
-    return judge(found, Limits(**limits), Budget())
+def verdict(found, fail_on=None, **demands):
+    return judge(found, Demands(kinds=kinds_of(fail_on), **demands))
 
 
 def watching(text):
@@ -51,12 +52,12 @@ def test_a_change_of_no_access_passes():
 
 
 def test_a_change_of_access_wants_a_review():
-    assert verdict(planned([], [OPEN])).name == "review"
+    assert verdict(planned([], [OPEN])).name == "needs approval"
 
 
 @pytest.mark.parametrize(
     ("fail_on", "name"),
-    [("gained", "deny"), ("any", "deny"), ("lost", "review"), ("gap", "review")],
+    [("gained", "fail"), ("any", "fail"), ("lost", "needs approval"), ("gap", "needs approval")],
 )
 def test_what_is_gained_fails_where_it_is_asked(fail_on, name):
     assert verdict(planned([], [OPEN]), fail_on=fail_on).name == name
@@ -68,9 +69,9 @@ def replaced(one):
 
 def test_access_that_is_off_for_a_time_wants_a_review_and_fails_on_gap():
     gap = planned([OTHER], [OTHER], replaced(OTHER))
-    assert verdict(gap).name == "review"
+    assert verdict(gap).name == "needs approval"
     denied = verdict(gap, fail_on="gap")
-    assert (denied.name, denied.reasons) == ("deny", ["Access is off for a time (--fail-on gap)."])
+    assert (denied.name, denied.reasons) == ("fail", ["Access is off for a time (--fail-on gap)."])
     assert [*denied.effect] == [
         "For a time: User:b loses READ, DESCRIBE on topic logs from any host."
     ]
@@ -85,7 +86,7 @@ def test_an_acl_that_is_off_for_a_time_without_effect_on_access_is_no_gap():
 
 def test_access_that_is_open_for_a_time_fails_on_gap_and_not_on_what_the_end_gains():
     opening = planned([OTHER, DENY], [OTHER, DENY], replaced(DENY))
-    assert verdict(opening, fail_on="gained").name == "review"
+    assert verdict(opening, fail_on="gained").name == "needs approval"
     assert verdict(opening, fail_on="gap").reasons == ["Access is open for a time (--fail-on gap)."]
 
 
@@ -94,7 +95,7 @@ PERHAPS = [Depends("the weather", {OPEN.binding: OPEN})]
 
 def test_an_end_that_depends_on_something_wants_a_review_though_the_shown_one_changes_nothing():
     found = verdict(planned([OPEN], [OPEN], ((False, OPEN),), depends=PERHAPS))
-    assert (found.name, found.reasons) == ("review", ["Access may change."])
+    assert (found.name, found.reasons) == ("needs approval", ["Access may change."])
     assert [*found.effect] == [
         "User:a may lose READ, DESCRIBE on topic pay.eu from any host; this depends on the weather."
     ]
@@ -103,36 +104,44 @@ def test_an_end_that_depends_on_something_wants_a_review_though_the_shown_one_ch
 def test_a_watch_is_touched_by_what_perhaps_changes():
     watches = watching('resources = ["topic:pay.*"]')
     found = verdict(planned([], [], ((True, OPEN),), depends=PERHAPS), watches=watches)
-    assert found.name == "deny"
+    assert found.name == "fail"
     assert found.reasons[0].startswith("Watched access changes perhaps ('w'): User:a")
 
 
-@pytest.mark.parametrize(("is_unread", "name"), [(True, "review"), (False, "deny")])
+@pytest.mark.parametrize(("is_unread", "name"), [(True, "needs approval"), (False, "fail")])
 def test_what_cannot_be_judged_never_passes(is_unread, name):
     depends = [Depends("the weather", is_unread=is_unread)]
     found = planned([OPEN], [OPEN], depends=depends)
     assert verdict(found).name == name
-    assert found.preview.proof is None
+    assert found.proof is None
 
 
 def test_access_beyond_the_reference_is_denied():
     rules = state(OPEN).rules
-    beyond = hold_against(NO_MORE, state().rules, rules, Budget(), 1)
-    within = hold_against(NO_MORE, rules, rules, Budget(), 1)
-    assert verdict(planned([], [OPEN]), reference=beyond).name == "deny"
-    assert verdict(planned([], [OPEN]), reference=within).name == "review"
+    beyond = compare(state().rules, rules, Budget())
+    within = compare(rules, rules, Budget())
+    assert verdict(planned([], [OPEN]), reference=beyond).name == "fail"
+    assert verdict(planned([], [OPEN]), reference=within).name == "needs approval"
 
 
 def test_an_unknown_result_is_denied():
     found = planned([], [OPEN])
-    comparison = found.preview.comparison
+    comparison = found.comparison
     hidden = replace(comparison.difference, changes=(), is_complete=False)
-    unknown = replace(found.preview, comparison=replace(comparison, difference=hidden))
-    denied = verdict(replace(found, preview=replace(unknown, openings=())))
+    unknown = replace(found, comparison=replace(comparison, difference=hidden))
+    denied = verdict(replace(unknown, openings=()))
     assert (denied.name, denied.reasons) == (
-        "deny",
+        "fail",
         ["More access may change: the search limit was reached."],
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"), [("pass", (0, 0, 0)), ("needs approval", (0, 0, 1)), ("fail", (0, 1, 1))]
+)
+def test_the_exit_code_follows_the_verdict_and_how_it_was_asked(name, codes):
+    asked = Verdict(name, ["It is so."])
+    assert tuple(exit_code(asked, form) for form in ("shown", "gate", "strict")) == codes
 
 
 # Watches
@@ -161,29 +170,29 @@ def test_the_example_file_of_watches_is_read():
 )
 def test_a_watch_is_touched_by_access_that_it_selects(watch, is_touched):
     (one,) = watching(watch)
-    assert bool(touched(one, planned([], [OPEN]).preview, Budget())) is is_touched
+    assert bool(touched(one, planned([], [OPEN]), Budget())) is is_touched
 
 
 def test_a_prefix_that_reaches_a_watched_name_to_come_touches_it():
     wide = acl("p", pattern_type="PREFIXED", principal="User:a")
     (one,) = watching('resources = ["topic:pay.*"]')
-    assert touched(one, planned([], [wide]).preview, Budget())
+    assert touched(one, planned([], [wide]), Budget())
 
 
 def test_what_every_principal_gains_touches_a_watched_one_that_no_acl_names():
     public = acl("logs", principal="User:*")
     (one,) = watching('principals = ["User:admin"]')
-    assert touched(one, planned([], [public]).preview, Budget())
+    assert touched(one, planned([], [public]), Budget())
 
 
 def test_a_principal_that_an_acl_names_is_none_of_the_others():
     named = acl("pay.eu", principal="User:admin", acl_id="named")
     public = acl("pay.eu", principal="User:*", acl_id="public")
     (one,) = watching('principals = ["User:admin"]')
-    assert not touched(one, planned([named], [named, public]).preview, Budget())
+    assert not touched(one, planned([named], [named, public]), Budget())
 
 
 def test_a_touched_watch_is_denied_with_its_name():
     found = verdict(planned([], [OPEN]), watches=watching('resources = ["topic:pay.*"]'))
-    assert found.name == "deny"
+    assert found.name == "fail"
     assert found.reasons[0].startswith("Watched access changes ('w'): User:a: READ")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.model.phrases import capitalized, few, number_of
-from aclkit.questions.gate.passing import Passing, request_of
-from aclkit.questions.preview.preview import Preview
+from aclkit.questions.difference.compared import Compared
+from aclkit.questions.difference.passing import Passing, request_of
+from aclkit.questions.difference.words import Tense, Verb
 from aclkit.questions.state import Depends
 from aclkit.rules.names.change_lines import ChangeLine, access_words, change_lines
-from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.compare import LOST
 from aclkit.rules.names.region import RegionChange
 from aclkit.rules.names.words import principal_words
 from aclkit.rules.patterns.match import reaches
@@ -20,42 +21,18 @@ _MOST_LINES: Final = 2
 """So many changes a headline names one by one."""
 
 
-class _Verb(NamedTuple):
-    one: str
-    many: str
-    perhaps: str
-
-
-_VERBS: Final = {
-    LOST: _Verb("loses", "lose", "may lose"),
-    GAINED: _Verb("gains", "gain", "may gain"),
-}
-
-
-def effect_sentences(
-    preview: Preview,
-    others: Passing | None,
-    moment: Passing | None,
-    depends: Sequence[Depends],
-) -> Iterator[str]:
-    """Yield who loses what, at the end, perhaps and for a time; then who gains.
-
-    Args:
-        preview: what changes at the end.
-        others: what changes at other ends.
-        moment: what is otherwise for a time.
-        depends: on what the end depends.
-    """
-    for kind, verb in _VERBS.items():
-        lines = change_lines(preview.regions(kind))
-        if len(lines) > _MOST_LINES and (counted := _counted(preview, kind, verb)):
+def effect_sentences(compared: Compared, tense: Tense) -> Iterator[str]:
+    """Yield who loses what, at the end, perhaps and for a time; then who gains."""
+    for kind, verb in tense.verbs.items():
+        lines = change_lines(compared.regions(kind))
+        if len(lines) > _MOST_LINES and (counted := _counted(compared, kind, verb)):
             yield counted
         else:
             yield from _told(lines, verb.one, verb.many)
-        for openings, words in _by_condition(others, kind, depends, preview):
+        for openings, words in _by_condition(compared, compared.others, kind):
             for each in _told(change_lines(openings), verb.perhaps, verb.perhaps):
                 yield _depending(each, words)
-        for openings, words in _by_condition(moment, kind, depends, preview):
+        for openings, words in _by_condition(compared, compared.moment, kind):
             for each in _told(change_lines(openings), verb.one, verb.many):
                 yield f"For a time: {_depending(each, words)}"
 
@@ -64,11 +41,11 @@ def _depending(sentence: str, words: str) -> str:
     return f"{sentence[:-1]}; this depends on {words}." if words else sentence
 
 
-def _counted(preview: Preview, kind: str, verb: _Verb) -> str:
+def _counted(compared: Compared, kind: str, verb: Verb) -> str:
     """Write how many accesses of known names principals lose or gain, the most first."""
     counts = [
         (each.lost if kind == LOST else each.gained, each.name)
-        for each in preview.effect.by_principal
+        for each in compared.effect.by_principal
     ]
     told = sorted(((-number, name) for number, name in counts if number))
     if not told:
@@ -109,20 +86,20 @@ def _begun(sentence: str) -> str:
 
 
 def _by_condition(
-    passing: Passing | None, kind: str, depends: Sequence[Depends], preview: Preview
+    compared: Compared, passing: Passing | None, kind: str
 ) -> Iterator[tuple[list[RegionChange], str]]:
     """Yield changes together that depend on the same, and on what."""
-    judged = [each for each in depends if each.acls]
+    judged = [each for each in compared.applied.depends if each.acls]
     found: dict[str, list[RegionChange]] = {}
     for opening in passing.of_kind(kind) if passing else ():
-        own = [each.words for each in judged if _concerns(each, opening, preview)]
+        own = [each.words for each in judged if _concerns(each, opening, compared)]
         found.setdefault("; and on ".join(own), []).append(opening)
     for words, changes in found.items():
         yield changes, words
 
 
-def _concerns(depends: Depends, opening: RegionChange, preview: Preview) -> bool:
+def _concerns(depends: Depends, opening: RegionChange, compared: Compared) -> bool:
     """Whether an ACL of a condition reaches the resource of the request that shows a change."""
     resource = request_of(opening).resource
-    semantics = preview.change.readings[1]
+    semantics = compared.change.readings[1]
     return any(reaches(acl, *resource, semantics) for acl in (depends.acls or {}).values())

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aclkit.model.acl import Request
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.preview import MOST_REGIONS
+from aclkit.questions.difference.change import Change
 from aclkit.questions.state import Applied
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.names.compare import LOST, Difference
@@ -69,6 +68,6 @@ def _told(
     telling = Budget(per_question=budget.per_question, total=budget.total)
     return Passing(
         change=change,
-        openings=openings(difference, telling, MOST_REGIONS),
+        openings=openings(difference, telling),
         is_known=difference.is_known,
     )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
-from aclkit.questions.preview.change import Change, Text
+from aclkit.questions.difference.change import Change, Text
 from aclkit.rules.patterns.identity import index_hosts, index_principals
 from aclkit.rules.patterns.match import names_one
 

@@ -7,19 +7,21 @@ request.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aclkit.errors import UsageError
+from aclkit.model.acl import Acl, Request
+from aclkit.model.acl_words import acl_words
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.brokers import ranges_by_broker, require_known_reading
+from aclkit.model.phrases import number_of
 from aclkit.model.redpanda import authorizer_of
 from aclkit.model.semantics import KIP_1042, PRESETS, AskedReading, BrokerSettings, Semantics
 from aclkit.model.super_users import has_placeholder
 from aclkit.model.unknown_settings import caveats_on_list
-from aclkit.questions.preview.globs import first_glob_note
-from aclkit.questions.state import RECORDS, WAREHOUSE, State
+from aclkit.questions.state import FILES, LISTING, RECORDS, WAREHOUSE, State
 from aclkit.rules.patterns.match import GLOB
 
 
@@ -125,6 +127,41 @@ def _by_default(sides: Sequence[State]) -> State:
     return State(semantics=replace(semantics, authorizer=whose), read_by="the defaults")
 
 
+def first_glob_note(
+    before: tuple[str, Collection[Acl]], after: tuple[str, Collection[Acl]], semantics: Semantics
+) -> str | None:
+    """Write that one of two sides has GLOB ACLs and the other none; None where that is not so.
+
+    A cluster's first GLOB makes all its ACLs read by KIP-1042 under ``--semantics auto``, but what
+    is compared is read alike on both sides.
+
+    Args:
+        before: the one, by its name.
+        after: the other.
+        semantics: how both are read.
+    """
+    sides = [(name, _first_glob(acls)) for name, acls in (before, after)]
+    having = [(name, glob) for name, glob in sides if glob is not None]
+    if len(having) != 1:
+        return None
+    ((name, glob),) = having
+    brings = f"warning: {name} brings the first GLOB ACL: {acl_words(glob)}. "
+    if semantics.glob_patterns:
+        return (
+            f"{brings}Both sides are read by KIP-1042 here. Without a GLOB ACL in its history, a "
+            "cluster is read as Kafka does (--semantics auto)."
+        )
+    return (
+        f"{brings}Both sides are read as Kafka does here, so that GLOB is a prefix. After it, a "
+        "run with --semantics auto reads all ACLs by KIP-1042."
+    )
+
+
+def _first_glob(acls: Iterable[Acl]) -> Acl | None:
+    globs = (acl for acl in acls if acl.pattern_type == GLOB)
+    return min(globs, key=lambda acl: acl.acl_id, default=None)
+
+
 def first_glob_notes(read: Sequence[State]) -> list[str]:
     """Return the warning that one of two sides brings the first GLOB ACL, where it does."""
     if len(read) != len("AB"):
@@ -176,3 +213,62 @@ def _differences(one: State, other: State) -> Iterable[tuple[str, str, str]]:
 
 def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def side_facts(sides: Sequence[State]) -> Iterator[tuple[str, str]]:
+    """Yield what the sides are, and how they are read."""
+    for name, side in zip("AB", sides, strict=False):
+        yield name, side_words(side)
+    same = len({tuple(settings_shown(side)) for side in sides}) == 1
+    for name, side in zip("AB", sides[:1] if same else sides, strict=False):
+        yield "settings" if same else f"settings of {name}", settings_words(side)
+
+
+def side_words(side: State) -> str:
+    """Write what a side is."""
+    acls = number_of(len(side.acls), "ACL")
+    if side.form == LISTING:
+        return f"{side.place} (listing, {acls})"
+    if side.form == RECORDS:
+        return f"{side.place} (records, replayed from an empty cluster, {acls})"
+    if side.form == FILES:
+        return f"{side.place} (files, {acls})"
+    offset = "" if side.offset is None else f" at offset {side.offset}"
+    return f"{side.place} (warehouse, cluster {side.cluster_id}{offset}, {acls})"
+
+
+def settings_words(side: State) -> str:
+    """Write under which settings a side is read."""
+    users, everyone, *said = settings_shown(side)
+    plain = replace(side.semantics, cidr_hosts=False)
+    preset = next((name for name, known in PRESETS.items() if known == plain), None)
+    ranges = [each for each in said if each[0] == "cidr_hosts"]
+    shown = [users, everyone, *([("semantics", preset), *ranges] if preset else said)]
+    return f"{'; '.join(map(' '.join, shown))} (from {side.read_by})"
+
+
+def side_object(side: State) -> dict[str, object]:
+    """Return what a side is, for programs."""
+    return {
+        "path": side.place,
+        "form": side.form,
+        "cluster": side.cluster_id or None,
+        "offset": side.offset,
+        "acls": len(side.acls),
+    }
+
+
+def settings_object(side: State) -> dict[str, object]:
+    """Return under which settings a side is read, for programs."""
+    return {
+        "super_users": sorted(side.settings.super_users),
+        "allow_everyone": side.settings.allow_everyone,
+        "unknown": sorted(side.settings.unknown),
+        **side.semantics.said(),
+        "source": side.read_by,
+    }
+
+
+def request_words(asked: Request) -> str:
+    """Write a request."""
+    return f"{asked.operation} on {asked.resource} by {asked.principal} from {asked.host}"

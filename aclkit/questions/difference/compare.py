@@ -16,14 +16,14 @@ from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
-from aclkit.questions.preview.access_change import (
+from aclkit.questions.difference.access_change import (
     ChangesByPrincipals,
     DecisionChange,
     PrincipalChanges,
     ResourceChanges,
 )
-from aclkit.questions.preview.change import Change
-from aclkit.questions.preview.equivalence_classes import (
+from aclkit.questions.difference.change import Change
+from aclkit.questions.difference.equivalence_classes import (
     AclGroup,
     Hosts,
     PatternGroups,

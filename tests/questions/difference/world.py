@@ -6,7 +6,7 @@ from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.questions.preview.change import Change
+from aclkit.questions.difference.change import Change
 from aclkit.questions.state import Inventory, State
 from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide

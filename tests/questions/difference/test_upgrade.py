@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042
-from aclkit.questions.preview.access_change import KINDS
-from aclkit.questions.preview.answer import preview_answer
-from aclkit.questions.preview.change import Change, with_named
-from aclkit.questions.preview.preview import preview
+from aclkit.questions.difference.access_change import KINDS
+from aclkit.questions.difference.answer import effect_answer
+from aclkit.questions.difference.change import Change, with_named
+from aclkit.questions.difference.compared import preview
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget
 from tests import strategies as small
 from tests.factories import acl
-from tests.questions.preview.world import ASKED, differences, state, topics
+from tests.questions.difference.world import ASKED, differences, state, topics
 from tests.upgrading import ACLS, DOES
 
 RANGES = replace(KAFKA, cidr_hosts=True)
@@ -74,7 +74,7 @@ def test_each_acl_that_wakes_is_told_with_what_it_does():
 
 def rereads_of(result):
     """Return what an answer says of each ACL that is read otherwise."""
-    items = next(iter(preview_answer(result, "t").for_people())).items
+    items = next(iter(effect_answer(result, "t").for_people())).items
     return [item.text for item in items if item.mark == "~" and "still" not in item.text]
 
 

@@ -1,4 +1,4 @@
-"""Resources and principals that are watched, and a preview → which changes touch them. Pure.
+"""Resources and principals that are watched, and a difference → which changes touch them. Pure.
 
 A watch selects accesses as a policy does, see ``assertions.parse``. It is touched by any access
 that is gained or lost, of known names and of names to come. Where it is not known whether the
@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from aclkit.questions.assertions.match import symbols_of
 from aclkit.questions.assertions.model import Assertion, Pattern, ResourcePattern
-from aclkit.questions.gate.passing import Passing
-from aclkit.questions.preview.preview import Preview
+from aclkit.questions.difference.compared import Compared
+from aclkit.questions.difference.passing import Passing
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.cover import find_witness_outside
 from aclkit.rules.names.domain import PRINCIPALS, Domain, domain_of
@@ -26,7 +26,7 @@ _EVERY_NAME: Final[tuple[Symbols, ...]] = (EVERYTHING,)
 
 def touched(
     watch: Assertion,
-    preview: Preview | Passing,
+    compared: Compared | Passing,
     budget: Budget,
     fresh: frozenset[str] = frozenset(),
 ) -> list[RegionChange]:
@@ -34,17 +34,17 @@ def touched(
 
     Args:
         watch: who and what is watched.
-        preview: what changes, or is otherwise for a time, for every name.
+        compared: what changes, or is otherwise for a time, for every name.
         budget: the search limit for finding out whether names overlap.
         fresh: principals that a plan creates: each may be any that is watched.
     """
     named = frozenset(
         acl.principal
-        for state in (preview.change.before, preview.change.after)
+        for state in (compared.change.before, compared.change.after)
         for acl in state.acls.values()
     )
     who = _Who(named, fresh)
-    return [opening for opening in preview.openings if _touches(watch, opening, who, budget)]
+    return [opening for opening in compared.openings if _touches(watch, opening, who, budget)]
 
 
 class _Who(NamedTuple):

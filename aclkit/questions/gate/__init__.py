@@ -1,1 +1,0 @@
-"""A planned change and what a team allows → deny, review or pass, with the reason."""
