@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -148,18 +148,11 @@ def _check(
     """Check policies on a state that no run decided."""
     if not assertions:
         return ()
-    # Here: a proof of two files needs no engine.
-    from aclkit.questions.assertions.check import check_state
-    from aclkit.questions.assertions.violations import World
+    # Here: most changes are judged without, and what counts violations loads numpy.
+    from aclkit.questions.assertions.check import check
 
-    asked = planned.preview.asked
-    world = World(
-        state.rules,
-        asked.hosts,
-        {name: asked.attributes.get(name, {}) for name in asked.principals},
-        {name: asked.attributes.get(name, {}) for name in asked.resources},
-    )
-    return check_state(world, assertions, budget)
+    known = replace(state, inventory=planned.preview.asked)
+    return check(known, assertions, budget, at_every_end=False)
 
 
 def end_with(verdict: Verdict, *, is_strict: bool) -> None:

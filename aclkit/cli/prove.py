@@ -10,7 +10,7 @@ import click
 
 from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS, SARIF
-from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
+from aclkit.audit.reports.prove_sarif import comparison_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
 from aclkit.cli.desired_options import DesiredOptions, desired_options
@@ -19,16 +19,13 @@ from aclkit.cli.help import Group
 from aclkit.cli.options import flag, option, together
 from aclkit.cli.settings_options import settings_options
 from aclkit.cli.side_arguments import given_reading, read_sides
-from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.questions.gate.verdict import Planned, Verdict, judge
 from aclkit.questions.preview.change import Change
-from aclkit.questions.prove.answer import answers_answer, comparison_answer
+from aclkit.questions.prove.answer import comparison_answer
 from aclkit.questions.prove.claim import HOLDS, NO_LESS, NO_MORE, SAME, hold_sides
-from aclkit.questions.prove.never import hold_assertions
 from aclkit.questions.prove.proof_settings import notes_of, read_alike
 from aclkit.questions.state import State, names_in
 from aclkit.rules.names.question import Budget
-from aclkit.runtime.safe_read import read_text
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -66,7 +63,6 @@ def prove() -> None:
     Example:
       aclkit prove no-more before.txt after.txt
       aclkit prove same WAREHOUSE wanted.txt --format markdown
-      aclkit prove never assertions.toml wanted.txt
 
     A proof holds for every principal, host and resource name that a broker could be asked about,
     not only for known names. A and B are each one of:
@@ -130,7 +126,7 @@ def no_less(context: Context, /, a: str, b: str, **chosen: object) -> None:
     _compare(context, NO_LESS, (a, b), chosen)
 
 
-@prove.command("never")
+@prove.command("never", hidden=True)
 @click.argument("file", metavar="FILE.toml")
 @click.argument("a", metavar="[A]", required=False)
 @_shared_options
@@ -144,28 +140,22 @@ def never(
     budget: Budget,
     **chosen: object,
 ) -> None:
-    """Prove your own policies for every name.
+    """Prove your own policies for every name: the older form of aclkit assert --acls.
 
     \b
     Example:
       aclkit --warehouse W prove never conf/assertions.toml
       aclkit prove never conf/assertions.toml wanted.txt --format sarif
 
-    The policies of FILE.toml (see aclkit assert) are proven against A, or against --warehouse. The
-    exit code is 0 only if each is proven for every name. A policy about known names only is
-    unknown; so is [[always]], unless it sets inventory_only = false.
+    Known names of a warehouse do not count: a policy that needs them is unknown.
     """
-    assertions = parse_assertions(read_text(file), file)
+    # Here: what counts violations loads numpy.
+    from aclkit.cli.assertions import read_assertions, read_side, write_policies
+
+    assertions = read_assertions(file)
     side = context.require_warehouse(to_write=False) if a is None else a
-    given = given_reading(chosen)
-    read = read_alike(read_sides(context, [side], wanted, given), given)
-    notes = notes_of(read)
-    bounds = () if read[0].is_exact else (read[0].most, read[0].least)
-    found = hold_assertions(assertions, read[0].rules, budget, bounds)
-    answer = answers_answer(found, read, notes)
-    answer = replace(answer, sarif=lambda: answers_sarif(found, read, notes))
-    context.write(masked(answer, _clean(read)))
-    _end(found.outcome)
+    state = read_side(context, side, wanted, chosen, with_names=False)
+    write_policies(context, assertions, state, budget, as_never=True)
 
 
 def _compare(context: Context, claim: str, texts: Sequence[str], chosen: Mapping[str, Any]) -> None:

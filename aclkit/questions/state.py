@@ -58,6 +58,11 @@ class Inventory:
     topics: frozenset[str] | None = None
     attributes: Mapping[str | Resource, Mapping[str, str]] = field(default_factory=dict)
 
+    @property
+    def has_names(self) -> bool:
+        """Whether any name is known; of files none is."""
+        return bool(self.principals or self.resources)
+
     def with_more(
         self,
         principals: Iterable[str] = (),

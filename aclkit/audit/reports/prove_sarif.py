@@ -13,15 +13,17 @@ from typing import Any, Final
 
 import aclkit
 from aclkit.audit.reports.as_sarif import driver_of, notes_of, result_of, rule_of, sarif
+from aclkit.questions.assertions.answer import example_words, outcome_words, verdict_sentence
+from aclkit.questions.assertions.model import FAIL, Outcome, verdict_of
 from aclkit.questions.prove import words
 from aclkit.questions.prove.answer import left_out_words
-from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN, Claimed, Counterexample
-from aclkit.questions.prove.never import Answer, Answers
+from aclkit.questions.prove.claim import FAILS, UNKNOWN, Claimed, Counterexample
 from aclkit.questions.state import State
+from aclkit.questions.state_words import side_facts
 from aclkit.rules.names.change_lines import change_lines, line_words
 
 _NEVER: Final = "never"
-_LEVELS: Final = {FAILS: "error", UNKNOWN: "warning"}
+_LEVELS: Final = {FAILS: "error", FAIL: "error", UNKNOWN: "warning"}
 
 
 def comparison_sarif(found: Claimed, sides: Sequence[State], notes: Sequence[str]) -> str:
@@ -31,16 +33,17 @@ def comparison_sarif(found: Claimed, sides: Sequence[State], notes: Sequence[str
         results = [
             _result_of(found.claim, UNKNOWN, words.verdict_sentence(found), "every name", ())
         ]
-    facts = map(": ".join, words.side_facts(sides))
+    facts = map(": ".join, side_facts(sides))
     said = [words.verdict_sentence(found), *facts, *left_out_words(found), *notes]
     return _sarif(found.claim, words.CLAIMS[found.claim], found.outcome, results, said)
 
 
-def answers_sarif(found: Answers, sides: Sequence[State], notes: Sequence[str]) -> str:
-    """Return a run of one rule: that every assertion is proven."""
-    results = [_answer_result(answer) for answer in found.answers if answer.outcome != HOLDS]
-    said = [words.answers_verdict(found), *map(": ".join, words.side_facts(sides)), *notes]
-    return _sarif(_NEVER, "Each assertion of the file holds", found.outcome, results, said)
+def policies_sarif(found: Sequence[Outcome], state: State, notes: Sequence[str]) -> str:
+    """Return a run of one rule: that every policy holds."""
+    results = [_policy_result(each) for each in found if not each.has_passed]
+    facts = map(": ".join, side_facts([state]))
+    said = [verdict_sentence(found), *facts, *notes]
+    return _sarif(_NEVER, "Each assertion of the file holds", verdict_of(found), results, said)
 
 
 def _sarif(
@@ -70,14 +73,14 @@ def _result(found: Claimed, example: Counterexample) -> dict[str, Any]:
     return _result_of(found.claim, FAILS, ". ".join(text), place, key)
 
 
-def _answer_result(answer: Answer) -> dict[str, Any]:
-    name, besides = answer.assertion.name, words.answer_words(answer)
+def _policy_result(found: Outcome) -> dict[str, Any]:
+    name, besides = found.assertion.name, outcome_words(found)
     text = [
-        f"{answer.outcome}: {answer.assertion.kind} {name}",
-        *(f"For example {': '.join(each)}" for each in words.tell_answer(answer)),
+        f"{found.verdict}: {found.assertion.kind} {name}",
+        *(f"For example, {example_words(each)}" for each in found.examples),
         *([besides] if besides else ()),
     ]
-    return _result_of(_NEVER, answer.outcome, ". ".join(text), name, (name,))
+    return _result_of(_NEVER, found.verdict, ". ".join(text), name, (name,))
 
 
 def _result_of(

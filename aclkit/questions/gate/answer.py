@@ -18,7 +18,7 @@ from aclkit.answer.document import (
 )
 from aclkit.answer.masked import masked, masker
 from aclkit.kafka.desired.plan_effect import PlanEffect
-from aclkit.model.acl import BINDING, Acl
+from aclkit.model.acl import BINDING
 from aclkit.model.acl_words import acl_words
 from aclkit.model.phrases import number_of
 from aclkit.questions.assertions.answer import outcome_item
@@ -115,10 +115,8 @@ def _parts(planned: Planned, limits: Limits, found: Findings, base: Answer) -> I
             f"Adds {number_of(len(change.added), 'ACL')}, removes {len(change.removed)}."
         )
     if broken := [each for each in limits.outcomes if not each.has_passed]:
-        after = planned.preview.change.after.acls
-        acls: dict[str | None, Acl] = dict(after.items())
         yield Heading("Policies")
-        yield Items([outcome_item(each, acls) for each in broken])
+        yield Items(map(outcome_item, broken))
     if warned := [each for each in planned.effects if each.effect not in _PLAIN]:
         yield Heading("The plan")
         yield Items([_effect(each) for each in warned])

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple
+from collections.abc import Sequence
+from dataclasses import astuple
 from typing import Any, Final
 
 from aclkit.questions.prove.claim import AGAINST, HOLDS, Claimed, Counterexample
-from aclkit.questions.prove.never import Answer, Answers
-from aclkit.questions.prove.words import answer_words
 from aclkit.questions.state import State
+from aclkit.questions.state_words import about_sides
 from aclkit.rules.decide.rules import Ruling
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import UnknownCell
-from aclkit.rules.names.question import Budget
 from aclkit.rules.names.words import names_words, pattern_text
 
 COLUMNS: Final = (
@@ -21,11 +19,6 @@ COLUMNS: Final = (
     "before", "after", "rule_before", "rule_after", "acl_before", "acl_after", "cells",
 )  # fmt: skip
 """Of a counterexample; the request is one of its cells."""
-
-ANSWER_COLUMNS: Final = (
-    "verdict", "kind", "assertion", "principal", "host", "operation", "resource", "decision",
-    "rule", "deciding_acl", "detail",
-)  # fmt: skip
 
 
 def comparison_object(
@@ -48,7 +41,7 @@ def comparison_object(
         ],
         "unknown": [_unknown(cell) for cell in found.difference.unknown],
         "all_classes_found": found.difference.is_complete,
-        **_common(found.cost, sides, notes),
+        **about_sides(found.cost, sides, notes),
     }
 
 
@@ -69,63 +62,9 @@ def row(example: Counterexample) -> tuple[object, ...]:
     )
 
 
-def answers_object(found: Answers, sides: Sequence[State], notes: Sequence[str]) -> dict[str, Any]:
-    """Return the answers to a file of assertions."""
-    return {
-        "claim": "never",
-        "outcome": found.outcome,
-        "proven": found.outcome == HOLDS,
-        "assertions": [_answer(answer) for answer in found.answers],
-        **_common(found.cost, sides, notes),
-    }
-
-
-def answer_rows(answer: Answer) -> Iterator[tuple[object, ...]]:
-    """Yield a row for each example of an assertion that fails, one without for every other."""
-    head = (answer.outcome, answer.assertion.kind, answer.assertion.name)
-    detail = answer_words(answer) or None
-    for request, ruling in answer.examples:
-        yield (
-            *head, request.principal, request.host, request.operation, str(request.resource),
-            ruling.decision, ruling.rule, acl_text(ruling), detail,
-        )  # fmt: skip
-    if not answer.examples:
-        yield (*head, *[None] * (len(ANSWER_COLUMNS) - len(head) - 1), detail)
-
-
 def acl_text(ruling: Ruling) -> str | None:
     """Return the ACL that decides, as kafka-acls prints it."""
     return None if ruling.acl is None else str(ruling.acl)
-
-
-def _common(cost: Budget, sides: Sequence[State], notes: Sequence[str]) -> dict[str, Any]:
-    named = list(zip("ab", sides, strict=False))
-    return {
-        "cost": {"questions": cost.questions, "states": cost.states},
-        "settings": {name: _reading(side) for name, side in named},
-        **{name: _side(side) for name, side in named},
-        "notes": list(notes),
-    }
-
-
-def _side(side: State) -> dict[str, object]:
-    return {
-        "path": side.place,
-        "form": side.form,
-        "cluster": side.cluster_id or None,
-        "offset": side.offset,
-        "acls": len(side.acls),
-    }
-
-
-def _reading(side: State) -> dict[str, object]:
-    return {
-        "super_users": sorted(side.settings.super_users),
-        "allow_everyone": side.settings.allow_everyone,
-        "unknown": sorted(side.settings.unknown),
-        **side.semantics.said(),
-        "source": side.read_by,
-    }
 
 
 def _holds_for(example: Counterexample) -> list[dict[str, object]]:
@@ -156,24 +95,4 @@ def _class(members: NameClass) -> dict[str, object]:
         "name": members.name,
         "is_one": members.is_single,
         "matched_by": sorted(map(pattern_text, members.patterns)),
-    }
-
-
-def _answer(answer: Answer) -> dict[str, object]:
-    return {
-        "assertion": answer.assertion.name,
-        "kind": answer.assertion.kind,
-        "outcome": answer.outcome,
-        "proven": answer.outcome == HOLDS,
-        "examples": [
-            {
-                **asdict(request),
-                "decision": ruling.decision,
-                "rule": ruling.rule,
-                "acl": acl_text(ruling),
-            }
-            for request, ruling in answer.examples
-        ],
-        "detail": answer.detail,
-        "hard": [pattern_text(each) for each in answer.hard],
     }

@@ -7,7 +7,7 @@ request.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -20,21 +20,8 @@ from aclkit.model.super_users import has_placeholder
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.preview.globs import first_glob_note
 from aclkit.questions.state import RECORDS, WAREHOUSE, State
+from aclkit.questions.state_words import said
 from aclkit.rules.patterns.match import GLOB
-
-
-def said(state: State) -> Iterator[tuple[str, str]]:
-    """Yield each setting of a state and the value that decides."""
-    yield SUPER_USERS, ";".join(sorted(state.settings.super_users)) or "none"
-    yield ALLOW_EVERYONE, _text(state.settings.allow_everyone)
-    yield from ((name, _text(value)) for name, value in state.semantics.said().items())
-
-
-def settings_shown(state: State) -> Iterator[tuple[str, str]]:
-    """Yield each setting and its value for people; an unknown setting is marked as such."""
-    for name, value in said(state):
-        is_unknown = name in state.settings.unknown
-        yield name, f"unknown, taken as {value}" if is_unknown else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,10 +156,6 @@ def _refuse_different(read: Sequence[State], given: GivenReading) -> None:
 def _differences(one: State, other: State) -> Iterable[tuple[str, str, str]]:
     ours, theirs = dict(said(one)), dict(said(other))
     for what in ours | theirs:
-        then, now = (each.get(what, _text(value=False)) for each in (ours, theirs))
+        then, now = (each.get(what, "false") for each in (ours, theirs))
         if then != now:
             yield what, then, now
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -10,8 +10,8 @@ from aclkit.errors import DataError, UsageError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.questions.prove.proof_settings import GivenReading, first_glob_notes, read_alike
-from aclkit.questions.prove.words import settings_words, side_facts
 from aclkit.questions.state import LISTING, State
+from aclkit.questions.state_words import settings_words, side_facts
 from tests.factories import acl
 
 SUPER = BrokerSettings(super_users=frozenset({"User:admin"}))
