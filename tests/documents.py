@@ -120,7 +120,8 @@ class Shown:
 
 def commands(group: click.Group) -> dict[str, click.Command]:
     """Return the group under its own name, and its commands, those of groups too, by words."""
-    return {"aclkit": group, **dict(walk(group, click.Context(group, info_name="aclkit")))}
+    below = walk(group, click.Context(group, info_name="aclkit"))
+    return {"aclkit": group, **{name: each for name, each in below if not each.hidden}}
 
 
 def examples(command: click.Command) -> list[CommandLine]:

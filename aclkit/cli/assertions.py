@@ -22,7 +22,7 @@ from aclkit.cli.side_arguments import given_reading, read_sides
 from aclkit.errors import UsageError
 from aclkit.questions.assertions.answer import as_prove_never, policies_answer
 from aclkit.questions.assertions.check import check
-from aclkit.questions.assertions.model import PASS, Assertion, verdict_of
+from aclkit.questions.assertions.model import PASSED, Assertion, verdict_of
 from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.questions.prove.proof_settings import notes_of, read_alike
 from aclkit.questions.read_state import Warehouse, read_state
@@ -116,12 +116,12 @@ def write_policies(
     *,
     as_never: bool = False,
 ) -> None:
-    """Hold policies against a state and write what came out; exit code 1 unless all pass.
+    """Check policies on a state and write what came out; exit code 1 unless all pass.
 
     Args:
         context: the shared options.
         assertions: the policies.
-        state: what they are held against.
+        state: what they are checked on.
         budget: the search limit.
         as_never: rows and objects are those of ``prove never``.
     """
@@ -132,7 +132,7 @@ def write_policies(
         answer = as_prove_never(answer, found, state, notes, budget)
     answer = replace(answer, sarif=lambda: policies_sarif(found, state, notes))
     context.write(masked(answer, masker(state.hidden)))
-    if verdict_of(found) != PASS:
+    if verdict_of(found) != PASSED:
         click.get_current_context().exit(FAILED_EXIT)
 
 

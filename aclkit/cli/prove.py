@@ -140,7 +140,7 @@ def never(
     budget: Budget,
     **chosen: object,
 ) -> None:
-    """Prove your own policies for every name: the older form of aclkit assert --acls.
+    """Prove your own policies, as aclkit assert does.
 
     \b
     Example:

@@ -129,7 +129,7 @@ def _good_words(policies: Policies) -> str:
 
 
 def _test(state: State, assertions: Sequence[Assertion]) -> list[AssertionOutcome]:
-    """Hold assertions against the published decisions, in the words of reports."""
+    """Check assertions on the published state, in the words of reports."""
     return [
         AssertionOutcome(
             name=outcome.assertion.name,

@@ -14,7 +14,7 @@ from typing import Any, Final
 import aclkit
 from aclkit.audit.reports.as_sarif import driver_of, notes_of, result_of, rule_of, sarif
 from aclkit.questions.assertions.answer import example_words, outcome_words, verdict_sentence
-from aclkit.questions.assertions.model import FAIL, Outcome, verdict_of
+from aclkit.questions.assertions.model import FAILED, Outcome, verdict_of
 from aclkit.questions.prove import words
 from aclkit.questions.prove.answer import left_out_words
 from aclkit.questions.prove.claim import FAILS, UNKNOWN, Claimed, Counterexample
@@ -23,7 +23,7 @@ from aclkit.questions.state_words import side_facts
 from aclkit.rules.names.change_lines import change_lines, line_words
 
 _NEVER: Final = "never"
-_LEVELS: Final = {FAILS: "error", FAIL: "error", UNKNOWN: "warning"}
+_LEVELS: Final = {FAILS: "error", FAILED: "error", UNKNOWN: "warning"}
 
 
 def comparison_sarif(found: Claimed, sides: Sequence[State], notes: Sequence[str]) -> str:

@@ -14,8 +14,8 @@ from aclkit.answer.document import Answer, Facts, Item, Items, Part, Row, Senten
 from aclkit.model.phrases import number_of
 from aclkit.questions.assertions.model import (
     EVERY_NAME,
-    FAIL,
-    PASS,
+    FAILED,
+    PASSED,
     UNKNOWN,
     WORST_FIRST,
     Example,
@@ -39,11 +39,11 @@ NEVER_COLUMNS: Final = (
     "rule", "deciding_acl", "detail",
 )  # fmt: skip
 _SENTENCES: Final[Mapping[Verdict, str]] = {
-    PASS: "Verdict: pass",
-    FAIL: "Verdict: fail",
+    PASSED: "Verdict: pass",
+    FAILED: "Verdict: fail",
     UNKNOWN: "Verdict: unknown, which counts as failed",
 }
-_PROOFS: Final[Mapping[Verdict | None, str]] = {PASS: "holds", FAIL: "fails", UNKNOWN: UNKNOWN}
+_PROOFS: Final[Mapping[Verdict | None, str]] = {PASSED: "holds", FAILED: "fails", UNKNOWN: UNKNOWN}
 """Verdict → what rows and objects call the outcome of a proof."""
 
 
@@ -52,7 +52,7 @@ def policies_answer(outcomes: Sequence[Outcome], state: State, notes: Sequence[s
 
     Args:
         outcomes: of the policies, in the order of the file.
-        state: what they were held against.
+        state: what they were checked on.
         notes: what a reader must know about it.
     """
     facts = [("ACLs", side_words(state)), ("settings", settings_words(state))]
@@ -119,7 +119,7 @@ def outcome_words(outcome: Outcome) -> str:
 
 
 def _parts(outcomes: Sequence[Outcome], facts: Sequence[tuple[str, str]]) -> Iterator[Part]:
-    has_passed = verdict_of(outcomes) == PASS
+    has_passed = verdict_of(outcomes) == PASSED
     yield Sentence(verdict_sentence(outcomes), "good" if has_passed else "bad")
     worst_first = sorted(outcomes, key=lambda outcome: WORST_FIRST.index(outcome.verdict))
     yield Items(map(outcome_item, worst_first))
@@ -169,7 +169,7 @@ def _never_object(
     return {
         "claim": "never",
         "outcome": _PROOFS[verdict],
-        "proven": verdict == PASS,
+        "proven": verdict == PASSED,
         "assertions": [_outcome_object(each) for each in outcomes],
         **about_sides(cost, [state], notes),
     }

@@ -28,7 +28,7 @@ from aclkit.questions.assertions.match import (
 )
 from aclkit.questions.assertions.model import (
     EVERY_NAME,
-    FAIL,
+    FAILED,
     UNKNOWN,
     Assertion,
     Example,
@@ -52,14 +52,14 @@ _T = TypeVar("_T")
 def check(
     state: State, assertions: Sequence[Assertion], budget: Budget, *, at_every_end: bool = True
 ) -> list[Outcome]:
-    """Hold assertions against a state.
+    """Check assertions on a state.
 
     Args:
         state: what decides, and the known names.
         assertions: what must hold.
         budget: what all proofs together may take.
         at_every_end: where an order or a name is open, an assertion that can fail is unknown;
-            otherwise they are held against the ACLs as they stand.
+            otherwise the ACLs count as they stand.
     """
     ends = [state.rules]
     if at_every_end and not state.is_exact:
@@ -75,7 +75,7 @@ def _check_at(states: Sequence[Indexed], assertion: Assertion, budget: Budget) -
         if not found.has_passed:
             return found
         found = _of_members(other, assertion, budget)
-        if found.verdict == FAIL:
+        if found.verdict == FAILED:
             return replace(found, violations=0, proof=UNKNOWN, detail=_OPEN)
     return found
 
@@ -229,7 +229,7 @@ def _with_unlisted(state: Indexed, counted: Outcome, budget: Budget) -> Outcome:
     found = replace(counted, proof=proof.verdict, hard=proof.hard)
     if proof.verdict == UNKNOWN:
         return replace(found, detail=_and(counted.detail, "unknown", proof.detail))
-    if proof.verdict != FAIL or proof.request is None:
+    if proof.verdict != FAILED or proof.request is None:
         return found
     requests = proof.members if assertion.kind == "separate" else (proof.request,)
     if counted.violations and all(_is_told(state, assertion, r) for r in requests):

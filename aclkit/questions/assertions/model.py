@@ -12,10 +12,10 @@ from aclkit.rules.names.rows import Symbols
 
 Kind = Literal["never", "always", "only", "at_most", "separate"]
 Verdict = Literal["pass", "fail", "unknown"]
-PASS: Final = "pass"  # noqa: S105 -- a verdict
-FAIL: Final = "fail"
+PASSED: Final = "pass"
+FAILED: Final = "fail"
 UNKNOWN: Final = "unknown"
-WORST_FIRST: Final[tuple[Verdict, ...]] = (FAIL, UNKNOWN, PASS)
+WORST_FIRST: Final[tuple[Verdict, ...]] = (FAILED, UNKNOWN, PASSED)
 EVERY_NAME: Final = "for all possible names"
 """With these words begins the detail of an outcome on what the inventory does not show."""
 
@@ -149,22 +149,22 @@ class Outcome:
     @property
     def verdict(self) -> Verdict:
         """Whether it holds; unknown where the proof is unknown and nothing violates it."""
-        if self.violations or self.proof == FAIL:
-            return FAIL
-        return UNKNOWN if self.proof == UNKNOWN else PASS
+        if self.violations or self.proof == FAILED:
+            return FAILED
+        return UNKNOWN if self.proof == UNKNOWN else PASSED
 
     @property
     def state(self) -> str:
         """The verdict as tables and reports call it."""
-        return {PASS: "passed", FAIL: "failed"}.get(self.verdict, UNKNOWN)
+        return {PASSED: "passed", FAILED: "failed"}.get(self.verdict, UNKNOWN)
 
     @property
     def has_passed(self) -> bool:
         """Whether nothing speaks against it, for every name."""
-        return self.verdict == PASS
+        return self.verdict == PASSED
 
 
 def verdict_of(outcomes: Iterable[Outcome]) -> Verdict:
     """Return the worst verdict: all pass, one fails, or it is unknown."""
     found = {outcome.verdict for outcome in outcomes}
-    return next((verdict for verdict in WORST_FIRST if verdict in found), PASS)
+    return next((verdict for verdict in WORST_FIRST if verdict in found), PASSED)

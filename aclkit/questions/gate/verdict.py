@@ -16,7 +16,7 @@ from typing import Final, Literal
 from aclkit.answer.masked import Hidden
 from aclkit.kafka.desired.plan_effect import PlanEffect
 from aclkit.model.phrases import few
-from aclkit.questions.assertions.model import FAIL, Assertion, Outcome
+from aclkit.questions.assertions.model import FAILED, Assertion, Outcome
 from aclkit.questions.gate.effect import effect_sentences
 from aclkit.questions.gate.passing import Passing, passing_of
 from aclkit.questions.gate.watch import touched
@@ -86,8 +86,8 @@ class Planned:
             depends=applied.depends,
             bounds=[*filter(None, (applied.ends, applied.moments))],
             effects=applied.effects,
-            hidden=applied.hidden,
-            fresh=applied.fresh,
+            hidden=change.after.hidden,
+            fresh=change.after.fresh,
         )
 
     def has(self, kind: str) -> bool:
@@ -179,7 +179,7 @@ def _broken(planned: Planned, limits: Limits, budget: Budget) -> Iterator[str]:
     """Yield what is broken or unknown, the most important first."""
     for outcome in limits.outcomes:
         if not outcome.has_passed:
-            how = "is broken" if outcome.verdict == FAIL else "is unknown: search limit reached"
+            how = "is broken" if outcome.verdict == FAILED else "is unknown: search limit reached"
             yield f"The policy {outcome.assertion.name!r} {how}."
         elif _may_break(outcome.assertion, planned, budget):
             yield (

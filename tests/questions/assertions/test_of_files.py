@@ -12,7 +12,7 @@ from aclkit.model.semantics import KAFKA, KIP_1042, REDPANDA
 from aclkit.questions.assertions import check as checking
 from aclkit.questions.assertions.answer import outcome_words, policies_answer, verdict_sentence
 from aclkit.questions.assertions.check import check
-from aclkit.questions.assertions.model import FAIL, PASS, UNKNOWN, verdict_of
+from aclkit.questions.assertions.model import FAILED, PASSED, UNKNOWN, verdict_of
 from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.questions.assertions.proof import Proof
 from aclkit.questions.state import Applied, Bounds, State
@@ -65,35 +65,35 @@ def proofs(monkeypatch):
 
 
 def test_all_have_to_hold(proofs):
-    proofs(Proof(PASS), Proof(PASS))
-    assert verdict_of(hold()) == PASS
-    proofs(Proof(UNKNOWN), Proof(PASS))
+    proofs(Proof(PASSED), Proof(PASSED))
+    assert verdict_of(hold()) == PASSED
+    proofs(Proof(UNKNOWN), Proof(PASSED))
     assert verdict_of(hold()) == UNKNOWN
-    proofs(Proof(UNKNOWN), Proof(FAIL, reading("User:ann", "b")))
-    assert verdict_of(hold()) == FAIL
+    proofs(Proof(UNKNOWN), Proof(FAILED, reading("User:ann", "b")))
+    assert verdict_of(hold()) == FAILED
 
 
 def test_an_example_is_decided_and_names_its_acl(proofs):
-    proofs(Proof(FAIL, reading("User:bob", "a")), Proof(FAIL, reading("User:ann", "b")))
+    proofs(Proof(FAILED, reading("User:bob", "a")), Proof(FAILED, reading("User:ann", "b")))
     (allowed,), (denied,) = (outcome.examples for outcome in hold())
     assert (allowed.ruling.decision, allowed.ruling.acl.acl_id) == ("ALLOWED", "acl-0")
     assert (denied.ruling.decision, denied.ruling.rule) == ("DENIED", "DefaultDeny")
 
 
 def test_an_example_that_the_rule_decides_otherwise_is_never_shown(proofs):
-    proofs(Proof(FAIL, reading("User:bob", "b")))
+    proofs(Proof(FAILED, reading("User:bob", "b")))
     with pytest.raises(DisagreementError):
         hold()
 
 
 def test_where_it_takes_several_requests_all_are_shown(proofs):
     both = reading("User:bob", "a"), reading("User:ann", "a")
-    proofs(Proof(FAIL, both[0], both), Proof(PASS))
+    proofs(Proof(FAILED, both[0], both), Proof(PASSED))
     assert [example.request for example in hold()[0].examples] == list(both)
 
 
 def test_what_fails_comes_first_and_what_holds_last(proofs):
-    proofs(Proof(PASS), Proof(UNKNOWN, hard=((RUN, "a", RUN),), detail="the budget ended"))
+    proofs(Proof(PASSED), Proof(UNKNOWN, hard=((RUN, "a", RUN),), detail="the budget ended"))
     found = hold()
     assert outcome_words(found[1]) == "the budget ended; patterns that make it hard: *a*"
     assert verdict_sentence(found) == (
@@ -135,7 +135,7 @@ def test_a_policy_that_another_end_breaks_is_unknown():
     assert found.examples
     (fresh,) = hold(replace(holding(ANN), fresh=frozenset({"User:ann"})), never)
     assert fresh.verdict == UNKNOWN
-    assert hold(holding(ANN), never)[0].verdict == PASS
+    assert hold(holding(ANN), never)[0].verdict == PASSED
 
 
 def test_members_of_a_role_can_break_it():
