@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import click
 
-from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS, SARIF
-from aclkit.audit.reports.verdict_sarif import answers_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
 from aclkit.cli.desired_options import DesiredOptions, desired_options
@@ -18,15 +15,9 @@ from aclkit.cli.diff import sides_options, write_sides
 from aclkit.cli.help import Group
 from aclkit.cli.options import together
 from aclkit.cli.settings_options import settings_options
-from aclkit.cli.side_arguments import given_reading, read_sides
-from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.questions.difference.verdict import ANY, kinds_of
-from aclkit.questions.prove.answer import answers_answer
-from aclkit.questions.prove.never import HOLDS, hold_assertions
-from aclkit.questions.sides import notes_of, read_alike
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget
-from aclkit.runtime.safe_read import read_text
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -50,7 +41,6 @@ def prove() -> None:
     \b
     Example:
       aclkit diff before.txt after.txt --fail-on gained
-      aclkit prove never assertions.toml wanted.txt
     """
 
 
@@ -116,27 +106,19 @@ def never(
     budget: Budget,
     **chosen: object,
 ) -> None:
-    """Prove your own policies for every name.
+    """Prove your own policies, as aclkit assert does.
 
     \b
     Example:
       aclkit --warehouse W prove never conf/assertions.toml
       aclkit prove never conf/assertions.toml wanted.txt --format sarif
 
-    The policies of FILE.toml (see aclkit assert) are proven against A, or against --warehouse. The
-    exit code is 0 only if each is proven for every name. A policy about known names only is
-    unknown; so is [[always]], unless it sets inventory_only = false.
+    Known names of a warehouse do not count: a policy that needs them is unknown.
     """
-    assertions = parse_assertions(read_text(file), file)
+    # Here: what counts violations loads numpy.
+    from aclkit.cli.assertions import read_assertions, read_side, write_policies
+
+    assertions = read_assertions(file)
     side = context.require_warehouse(to_write=False) if a is None else a
-    given = given_reading(chosen)
-    read = read_alike(read_sides(context, [side], wanted, given), given)
-    notes = notes_of(read)
-    bounds = () if read[0].is_exact else (read[0].most, read[0].least)
-    found = hold_assertions(assertions, read[0].rules, budget, bounds)
-    answer = answers_answer(found, read, notes)
-    answer = replace(answer, sarif=lambda: answers_sarif(found, read, notes))
-    clean = masker([each for one in read for each in one.hidden])
-    context.write(masked(answer, clean))
-    if found.outcome != HOLDS:
-        click.get_current_context().exit(1)
+    state = read_side(context, side, wanted, chosen, with_names=False)
+    write_policies(context, assertions, state, budget, as_never=True)

@@ -49,7 +49,12 @@ class Meant(NamedTuple):
 
 
 def read_sides(
-    context: Context, texts: Sequence[str], wanted: DesiredOptions, given: GivenReading
+    context: Context,
+    texts: Sequence[str],
+    wanted: DesiredOptions,
+    given: GivenReading,
+    *,
+    with_names: bool = False,
 ) -> list[State]:
     """Read what is named; files on the second place are applied to the first side.
 
@@ -61,7 +66,7 @@ def read_sides(
         if meant.is_warehouse:
             _refuse_other_folders(meant.path)
             source = Warehouse(meant.path, context.cluster)
-            sides.append(read_state(source, meant.at, with_names=False))
+            sides.append(read_state(source, meant.at, with_names=with_names))
         else:
             asked, onto = wanted.asked.of_start, None
             if sides:

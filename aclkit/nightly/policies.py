@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-import duckdb
-
 from aclkit.audit.findings.baseline import BaselineEntry, Judged, Mute, classify, failing
 from aclkit.audit.reports.data import AssertionOutcome, NightlySummary
 from aclkit.audit.reports.gather import read_summary
@@ -19,11 +17,13 @@ from aclkit.audit.reports.words import ran_out_sentences, states_words
 from aclkit.model.findings import NEVER, SEVERITIES, Finding, up_to
 from aclkit.model.phrases import number_of
 from aclkit.questions.assertions.answer import example_words
-from aclkit.questions.assertions.check import check, deciding_acls
+from aclkit.questions.assertions.check import check
 from aclkit.questions.assertions.model import Assertion, Outcome
 from aclkit.questions.query.as_of import STATE
+from aclkit.questions.read_state import Opened, read_state
+from aclkit.questions.state import State
+from aclkit.rules.names.question import Budget
 from aclkit.warehouse.duck import connect
-from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published, deciding_run
 from aclkit.warehouse.reader import open_tables
@@ -82,7 +82,8 @@ def conclude(
     if published is not None and policies.assertions:
         with connect(published, STATE) as connection:
             run = deciding_run(published, summary.cluster_id)
-            tested = _test(connection, run, policies.assertions)
+            state = read_state(Opened(connection, published, run))
+        tested = _test(state, policies.assertions)
     reasons = list(_reasons(judged, tested or (), policies, summary.known_before))
     if policies.has_states:
         summary = summary.with_states(judged)
@@ -127,12 +128,8 @@ def _good_words(policies: Policies) -> str:
     return f"no {kind} that reaches --fail-on is outside the baseline"
 
 
-def _test(
-    connection: duckdb.DuckDBPyConnection, run: PublishedRun, assertions: Sequence[Assertion]
-) -> list[AssertionOutcome]:
-    """Hold assertions against the published decisions, in the words of reports."""
-    outcomes = check(connection, run, assertions)
-    acls = deciding_acls(connection, run, outcomes)
+def _test(state: State, assertions: Sequence[Assertion]) -> list[AssertionOutcome]:
+    """Check assertions on the published state, in the words of reports."""
     return [
         AssertionOutcome(
             name=outcome.assertion.name,
@@ -140,9 +137,9 @@ def _test(
             state=outcome.state,
             severity=SEVERITIES[0],
             message=_message(outcome),
-            example="; ".join(example_words(each, acls) for each in outcome.examples),
+            example="; ".join(map(example_words, outcome.examples)),
         )
-        for outcome in outcomes
+        for outcome in check(state, assertions, Budget())
     ]
 
 

@@ -7,36 +7,22 @@ request.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aclkit.errors import UsageError
-from aclkit.model.acl import Acl, Request
+from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.brokers import ranges_by_broker, require_known_reading
-from aclkit.model.phrases import number_of
 from aclkit.model.redpanda import authorizer_of
 from aclkit.model.semantics import KIP_1042, PRESETS, AskedReading, BrokerSettings, Semantics
 from aclkit.model.super_users import has_placeholder
 from aclkit.model.unknown_settings import caveats_on_list
-from aclkit.questions.state import FILES, LISTING, RECORDS, WAREHOUSE, State
+from aclkit.questions.state import RECORDS, WAREHOUSE, State
+from aclkit.questions.state_words import said
 from aclkit.rules.patterns.match import GLOB
-
-
-def said(state: State) -> Iterator[tuple[str, str]]:
-    """Yield each setting of a state and the value that decides."""
-    yield SUPER_USERS, ";".join(sorted(state.settings.super_users)) or "none"
-    yield ALLOW_EVERYONE, _text(state.settings.allow_everyone)
-    yield from ((name, _text(value)) for name, value in state.semantics.said().items())
-
-
-def settings_shown(state: State) -> Iterator[tuple[str, str]]:
-    """Yield each setting and its value for people; an unknown setting is marked as such."""
-    for name, value in said(state):
-        is_unknown = name in state.settings.unknown
-        yield name, f"unknown, taken as {value}" if is_unknown else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,69 +192,6 @@ def _refuse_different(read: Sequence[State], given: GivenReading) -> None:
 def _differences(one: State, other: State) -> Iterable[tuple[str, str, str]]:
     ours, theirs = dict(said(one)), dict(said(other))
     for what in ours | theirs:
-        then, now = (each.get(what, _text(value=False)) for each in (ours, theirs))
+        then, now = (each.get(what, "false") for each in (ours, theirs))
         if then != now:
             yield what, then, now
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def side_facts(sides: Sequence[State]) -> Iterator[tuple[str, str]]:
-    """Yield what the sides are, and how they are read."""
-    for name, side in zip("AB", sides, strict=False):
-        yield name, side_words(side)
-    same = len({tuple(settings_shown(side)) for side in sides}) == 1
-    for name, side in zip("AB", sides[:1] if same else sides, strict=False):
-        yield "settings" if same else f"settings of {name}", settings_words(side)
-
-
-def side_words(side: State) -> str:
-    """Write what a side is."""
-    acls = number_of(len(side.acls), "ACL")
-    if side.form == LISTING:
-        return f"{side.place} (listing, {acls})"
-    if side.form == RECORDS:
-        return f"{side.place} (records, replayed from an empty cluster, {acls})"
-    if side.form == FILES:
-        return f"{side.place} (files, {acls})"
-    offset = "" if side.offset is None else f" at offset {side.offset}"
-    return f"{side.place} (warehouse, cluster {side.cluster_id}{offset}, {acls})"
-
-
-def settings_words(side: State) -> str:
-    """Write under which settings a side is read."""
-    users, everyone, *said = settings_shown(side)
-    plain = replace(side.semantics, cidr_hosts=False)
-    preset = next((name for name, known in PRESETS.items() if known == plain), None)
-    ranges = [each for each in said if each[0] == "cidr_hosts"]
-    shown = [users, everyone, *([("semantics", preset), *ranges] if preset else said)]
-    return f"{'; '.join(map(' '.join, shown))} (from {side.read_by})"
-
-
-def side_object(side: State) -> dict[str, object]:
-    """Return what a side is, for programs."""
-    return {
-        "path": side.place,
-        "form": side.form,
-        "cluster": side.cluster_id or None,
-        "offset": side.offset,
-        "acls": len(side.acls),
-    }
-
-
-def settings_object(side: State) -> dict[str, object]:
-    """Return under which settings a side is read, for programs."""
-    return {
-        "super_users": sorted(side.settings.super_users),
-        "allow_everyone": side.settings.allow_everyone,
-        "unknown": sorted(side.settings.unknown),
-        **side.semantics.said(),
-        "source": side.read_by,
-    }
-
-
-def request_words(asked: Request) -> str:
-    """Write a request."""
-    return f"{asked.operation} on {asked.resource} by {asked.principal} from {asked.host}"

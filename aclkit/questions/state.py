@@ -58,6 +58,11 @@ class Inventory:
     topics: frozenset[str] | None = None
     attributes: Mapping[str | Resource, Mapping[str, str]] = field(default_factory=dict)
 
+    @property
+    def has_names(self) -> bool:
+        """Whether any name is known; of files none is."""
+        return bool(self.principals or self.resources)
+
     def with_more(
         self,
         principals: Iterable[str] = (),
@@ -227,8 +232,6 @@ class Applied:
         effects: of plans, what they do to each ACL.
         notes: what has no effect, where plan and cluster disagree, and what was left alone.
         places: where files hold an ACL, by its seven fields.
-        hidden: sensitive values, which people must not see.
-        fresh: principals that a plan creates: their names are not known yet.
         doings: what is done step by step; none where it is not known how files are applied.
         depends: on what it depends which ACLs exist at the end.
     """
@@ -239,8 +242,6 @@ class Applied:
     effects: Sequence[PlanEffect] = ()
     notes: Sequence[str] = ()
     places: Mapping[Binding, Sequence[Place]] = field(default_factory=dict)
-    hidden: Sequence[Hidden] = ()
-    fresh: frozenset[str] = frozenset()
     doings: Sequence[Doing] = ()
     depends: Sequence[Depends] = ()
 

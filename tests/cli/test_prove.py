@@ -15,7 +15,7 @@ from tests.cli.running import run
 from tests.cli.test_diff import build
 from tests.factories import acl
 from tests.kafka.desired.terraform_files import plan
-from tests.questions.prove.test_never import POLICIES
+from tests.questions.assertions.test_of_files import POLICIES
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.small_warehouse import WHEN
 

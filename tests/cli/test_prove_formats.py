@@ -12,14 +12,14 @@ import sys
 import pytest
 from jsonschema import Draft7Validator
 
+from aclkit.questions.assertions import check as checking
 from aclkit.questions.assertions.proof import Proof
-from aclkit.questions.prove import never
 from tests.audit.reports.made import HOSTILE
 from tests.audit.reports.sarif_schema import SCHEMA
 from tests.cli.proving import OPENS, found
 from tests.cli.running import KRAFT_TEXT, run
 from tests.factories import acl
-from tests.questions.prove.test_never import POLICIES, reading
+from tests.questions.assertions.test_of_files import POLICIES, reading
 from tests.questions.query import small_warehouse as small
 
 SARIF = Draft7Validator(SCHEMA)
@@ -134,38 +134,38 @@ def policies(two_files, tmp_path, monkeypatch):
 
     def come_out(*proofs):
         waiting = list(proofs)
-        monkeypatch.setattr(never, "prove", lambda *_: waiting.pop(0))
+        monkeypatch.setattr(checking, "prove", lambda *_: waiting.pop(0))
         return "never", "policies.toml", "after.txt"
 
     return come_out
 
 
-FAILED = Proof("fails", reading("User:ann", "b"))
+FAILED = Proof("fail", reading("User:ann", "b"))
 
 
 @pytest.mark.parametrize("output_format", EVERY_FORMAT)
 def test_each_assertion_has_to_be_proven(policies, output_format):
     words = ("--format", output_format)
-    run("prove", *policies(Proof("holds"), Proof("holds")), *words)
-    assert "ann reads" in run("prove", *policies(Proof("holds"), FAILED), *words, code=1).stdout
-    assert run("prove", *policies(Proof("unknown"), Proof("holds")), *words, code=1).stdout
+    run("prove", *policies(Proof("pass"), Proof("pass")), *words)
+    assert "ann reads" in run("prove", *policies(Proof("pass"), FAILED), *words, code=1).stdout
+    assert run("prove", *policies(Proof("unknown"), Proof("pass")), *words, code=1).stdout
 
 
 def test_an_assertion_that_fails_shows_what_decides(policies):
-    answer = found(*policies(Proof("holds"), FAILED), code=1)
+    answer = found(*policies(Proof("pass"), FAILED), code=1)
     assert (answer["outcome"], answer["proven"], answer["a"]["form"]) == ("fails", False, "listing")
     held, failed = answer["assertions"]
     assert (held["proven"], failed["proven"]) == (True, False)
     (example,) = failed["examples"]
     assert (example["resource_name"], example["rule"]) == ("b", "DefaultDeny")
-    result = sarif(*policies(Proof("holds"), FAILED), code=1)["results"]
+    result = sarif(*policies(Proof("pass"), FAILED), code=1)["results"]
     assert [each["ruleId"] for each in result] == ["prove-never"]
 
 
 def test_assertions_are_proven_of_the_warehouse_that_is_named(tmp_path, policies):
     root = tmp_path / "warehouse"
     small.build(root)
-    policies(Proof("holds"), Proof("holds"))
+    policies(Proof("pass"), Proof("pass"))
     shown = run("--warehouse", root, "prove", "never", "policies.toml").stdout
     acls = f"{len(small.ACLS)} ACLs"
     assert f"warehouse (warehouse, cluster {small.CLUSTER} at offset 100, {acls})\n" in shown

@@ -29,7 +29,7 @@ from tests.cli.running import run
 from tests.cli.test_audit import FOUND, rows_of
 from tests.cli.without_spark import stand_in
 from tests.factories import acl
-from tests.questions.prove.test_never import POLICIES
+from tests.questions.assertions.test_of_files import POLICIES
 from tests.questions.query import changed_warehouse
 from tests.questions.query import small_warehouse as small
 

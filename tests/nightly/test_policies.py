@@ -133,7 +133,7 @@ def test_a_failed_assertion_fails_a_night_whatever_the_severity(tmp_path, text, 
 
 def test_an_assertion_that_is_not_proven_fails_a_night_as_unknown(tmp_path, monkeypatch):
     small.build(tmp_path)
-    monkeypatch.setattr("aclkit.questions.assertions.check.Budget", lambda: Budget(per_question=2))
+    monkeypatch.setattr("aclkit.nightly.policies.Budget", lambda: Budget(per_question=2))
     policies = Policies(today=TODAY, fail_on=NEVER, assertions=parse_assertions(HOLDS, "a.toml"))
     summary = conclude(night(), 0, policies, open_warehouse(str(tmp_path)))
     (tested,) = summary.assertions

@@ -9,14 +9,9 @@ import pytest
 from aclkit.errors import DataError, UsageError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from aclkit.questions.sides import (
-    GivenReading,
-    first_glob_notes,
-    read_alike,
-    settings_words,
-    side_facts,
-)
+from aclkit.questions.sides import GivenReading, first_glob_notes, read_alike
 from aclkit.questions.state import LISTING, State
+from aclkit.questions.state_words import settings_words, side_facts
 from tests.factories import acl
 
 SUPER = BrokerSettings(super_users=frozenset({"User:admin"}))

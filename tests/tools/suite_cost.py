@@ -20,6 +20,7 @@ from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -33,10 +34,10 @@ _folder = os.environ.get(_FOLDER, "")
 _started: Counter[str] = Counter()
 
 
-def _sort_of(command: object) -> str:
+def _sort_of(command: Any) -> str:
     """Return what sort of process a command is, by its words."""
-    words = [command] if isinstance(command, str | bytes | os.PathLike) else list(command or ())  # type: ignore[call-overload]
-    text = " ".join(os.fsdecode(each) for each in words)
+    words = [command] if isinstance(command, str | bytes | os.PathLike) else command or ()
+    text = " ".join(map(os.fsdecode, words))
     for sort in ("spark-submit", "java", "aclkit", "python", "bash", "git"):
         if sort in text:
             return sort
@@ -147,7 +148,7 @@ def main(arguments: Sequence[str]) -> int:
         with ROWS.open("w", encoding="utf-8") as file:
             file.writelines(each.read_text(encoding="utf-8") for each in folder.glob("*.jsonl"))
     rows = [json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines()]
-    print(tables(rows))  # noqa: T201 -- a tool prints
+    click.echo(tables(rows))
     return code
 
 

@@ -43,6 +43,8 @@ from aclkit.questions.arguments import (
     WhoCan,
     Why,
 )
+from aclkit.questions.assertions.answer import as_prove_never, policies_answer
+from aclkit.questions.assertions.check import check
 from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.questions.denials.answer import selected_denials
 from aclkit.questions.denials.read import read_denials, require_log
@@ -50,8 +52,6 @@ from aclkit.questions.difference.answer import sides_answer
 from aclkit.questions.difference.change import Change
 from aclkit.questions.difference.compared import prove as compare_sides
 from aclkit.questions.difference.verdict import ANY, Demands, judge
-from aclkit.questions.prove.answer import answers_answer
-from aclkit.questions.prove.never import hold_assertions
 from aclkit.questions.query import access
 from aclkit.questions.query.access_answer import prefix_answer, what_can_answer, who_can_answer
 from aclkit.questions.query.by_prefix import who_can_prefix
@@ -60,7 +60,7 @@ from aclkit.questions.query.names import Unknown, unknown_note
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.why_answer import history_answer, why_answer
 from aclkit.questions.sides import GivenReading, notes_of, read_alike
-from aclkit.questions.state import State
+from aclkit.questions.state import Inventory, State
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import STATES_OF_A_COMMAND, STATES_OF_A_QUESTION, Budget
 from aclkit.warehouse.job_run import PublishedRun
@@ -184,9 +184,11 @@ def prove(reading: Reading, asked: Prove) -> Reply:
     budget = Budget(per_question=STATES_OF_A_QUESTION, total=STATES_OF_A_COMMAND)
     if asked.policies is not None:
         assertions = parse_assertions(asked.policies, "policies")
-        read = read_alike([_side(reading, asked.before)], GivenReading())
-        found = hold_assertions(assertions, read[0].rules, budget, ())
-        return Reply(answers_answer(found, read, notes_of(read)))
+        (state,) = read_alike([_side(reading, asked.before)], GivenReading())
+        state, notes = replace(state, inventory=Inventory()), notes_of([state])
+        found = check(state, assertions, budget)
+        answer = policies_answer(found, state, notes)
+        return Reply(as_prove_never(answer, found, state, notes, budget))
     if asked.before is None and asked.after is None:
         raise UsageError("Pass before, after or both: a log offset or a time.")
     sides = [_side(reading, asked.before), _side(reading, asked.after)]

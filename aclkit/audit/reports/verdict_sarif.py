@@ -18,15 +18,16 @@ from aclkit.audit.reports.as_sarif import driver_of, notes_of, result_of, rule_o
 from aclkit.kafka.desired.model import Place
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
+from aclkit.questions.assertions.answer import example_words, outcome_words, verdict_sentence
+from aclkit.questions.assertions.model import FAILED, UNKNOWN, Outcome
+from aclkit.questions.assertions.model import verdict_of as verdict_of_policies
 from aclkit.questions.difference.answer import left_out_words
 from aclkit.questions.difference.as_json import claim_of, outcome_of
 from aclkit.questions.difference.compared import Compared
 from aclkit.questions.difference.verdict import FAIL, NEEDS_APPROVAL, PASSES, Verdict
 from aclkit.questions.difference.words import counterexample_words
-from aclkit.questions.prove import words
-from aclkit.questions.prove.never import FAILS, HOLDS, UNKNOWN, Answer, Answers
-from aclkit.questions.sides import side_facts
 from aclkit.questions.state import State
+from aclkit.questions.state_words import side_facts
 from aclkit.rules.decide.confirm import Counterexample
 from aclkit.rules.names.change_lines import change_lines, line_words
 
@@ -119,7 +120,7 @@ _CLAIMS: Final = {
     "no-more": "B allows nothing that A denies",
     "no-less": "B allows all that A allows",
 }
-_CLAIM_LEVELS: Final = {FAILS: "error", UNKNOWN: "warning"}
+_CLAIM_LEVELS: Final = {FAILED: "error", UNKNOWN: "warning"}
 
 
 def difference_sarif(compared: Compared, verdict: Verdict, notes: Sequence[str]) -> str:
@@ -150,11 +151,14 @@ def _counterexample(claim: str, example: Counterexample, level: str) -> dict[str
     return _result_of(claim, level, ". ".join(text), place, key)
 
 
-def answers_sarif(found: Answers, sides: Sequence[State], notes: Sequence[str]) -> str:
-    """Return a run of one rule: that every assertion is proven."""
-    results = [_answer_result(answer) for answer in found.answers if answer.outcome != HOLDS]
-    said = [words.answers_verdict(found), *map(": ".join, side_facts(sides)), *notes]
-    return _claim_sarif(_NEVER, "Each assertion of the file holds", found.outcome, results, said)
+def policies_sarif(found: Sequence[Outcome], state: State, notes: Sequence[str]) -> str:
+    """Return a run of one rule: that every policy holds."""
+    results = [_policy_result(each) for each in found if not each.has_passed]
+    facts = map(": ".join, side_facts([state]))
+    said = [verdict_sentence(found), *facts, *notes]
+    return _claim_sarif(
+        _NEVER, "Each assertion of the file holds", verdict_of_policies(found), results, said
+    )
 
 
 def _claim_sarif(
@@ -164,7 +168,7 @@ def _claim_sarif(
         _rule_name(claim),
         f"{meaning}, for every name that a broker could be asked about.",
         "Change the ACLs so that it is so; where it is unknown, give the proof more states.",
-        _CLAIM_LEVELS[FAILS],
+        _CLAIM_LEVELS[FAILED],
     )
     invocation = {
         "executionSuccessful": outcome != UNKNOWN,
@@ -174,14 +178,14 @@ def _claim_sarif(
     return sarif(_rule_name(claim), driver, invocation, results)
 
 
-def _answer_result(answer: Answer) -> dict[str, Any]:
-    name, besides = answer.assertion.name, words.answer_words(answer)
+def _policy_result(found: Outcome) -> dict[str, Any]:
+    name, besides = found.assertion.name, outcome_words(found)
     text = [
-        f"{answer.outcome}: {answer.assertion.kind} {name}",
-        *(f"For example {': '.join(each)}" for each in words.tell_answer(answer)),
+        f"{found.verdict}: {found.assertion.kind} {name}",
+        *(f"For example, {example_words(each)}" for each in found.examples),
         *([besides] if besides else ()),
     ]
-    return _result_of(_NEVER, _CLAIM_LEVELS[answer.outcome], ". ".join(text), name, (name,))
+    return _result_of(_NEVER, _CLAIM_LEVELS[found.verdict], ". ".join(text), name, (name,))
 
 
 def _result_of(claim: str, level: str, text: str, place: str, key: Sequence[str]) -> dict[str, Any]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from aclkit.model.acl import Request
+from aclkit.rules.decide.rules import Ruling
+from aclkit.rules.names.rows import Symbols
 
 Kind = Literal["never", "always", "only", "at_most", "separate"]
-Verdict = Literal["holds", "fails", "unknown"]
-State = Literal["passed", "failed", "unknown"]
-HOLDS: Final = "holds"
-FAILS: Final = "fails"
+Verdict = Literal["pass", "fail", "unknown"]
+PASSED: Final = "pass"
+FAILED: Final = "fail"
 UNKNOWN: Final = "unknown"
+WORST_FIRST: Final[tuple[Verdict, ...]] = (FAILED, UNKNOWN, PASSED)
+EVERY_NAME: Final = "for all possible names"
+"""With these words begins the detail of an outcome on what the inventory does not show."""
+
 KINDS: Final[tuple[Kind, ...]] = ("never", "always", "only", "at_most", "separate")
 
 
@@ -103,18 +108,18 @@ class Assertion:
         return "DENIED" if self.kind == "always" else "ALLOWED"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Example(Request):
+class Example(NamedTuple):
     """A request whose decision speaks against an assertion.
 
     Attributes:
-        in_inventory: principal, host and resource are in the published inventory.
+        request: what is asked.
+        ruling: how it is decided.
+        in_inventory: principal, host and resource are known names; None where none are known.
     """
 
-    decision: str
-    rule: str
-    acl_id: str | None
-    in_inventory: bool
+    request: Request
+    ruling: Ruling
+    in_inventory: bool | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,29 +130,41 @@ class Outcome:
         checked: how many (principal, operation, resource) were checked.
         violations: how many of them violate it; for ``at_most`` how many resources have too
             many principals, for ``separate`` how many principals hold several duties. Future
-            names are not counted.
-        proof: whether it ``holds`` or ``fails`` for every name, or that is ``unknown``; None for
-            an assertion about the inventory only.
+            names are not counted, and where no name is known nothing is.
+        proof: the verdict on every name; None for an assertion about the inventory only.
         examples: one, for ``separate`` one for each of two duties, and after them those that only
             future names show; none where it holds.
         detail: what the examples do not show, in words.
+        hard: the patterns that made it unknown.
     """
 
     assertion: Assertion
-    checked: int
-    violations: int
+    checked: int = 0
+    violations: int = 0
     proof: Verdict | None = None
     examples: tuple[Example, ...] = ()
     detail: str | None = None
+    hard: tuple[Symbols, ...] = ()
 
     @property
-    def state(self) -> State:
+    def verdict(self) -> Verdict:
         """Whether it holds; unknown where the proof is unknown and nothing violates it."""
-        if self.violations or self.proof == FAILS:
-            return "failed"
-        return "unknown" if self.proof == UNKNOWN else "passed"
+        if self.violations or self.proof == FAILED:
+            return FAILED
+        return UNKNOWN if self.proof == UNKNOWN else PASSED
+
+    @property
+    def state(self) -> str:
+        """The verdict as tables and reports call it."""
+        return {PASSED: "passed", FAILED: "failed"}.get(self.verdict, UNKNOWN)
 
     @property
     def has_passed(self) -> bool:
         """Whether nothing speaks against it, for every name."""
-        return self.state == "passed"
+        return self.verdict == PASSED
+
+
+def verdict_of(outcomes: Iterable[Outcome]) -> Verdict:
+    """Return the worst verdict: all pass, one fails, or it is unknown."""
+    found = {outcome.verdict for outcome in outcomes}
+    return next((verdict for verdict in WORST_FIRST if verdict in found), PASSED)

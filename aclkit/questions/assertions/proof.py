@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from aclkit.model.acl import Request
 from aclkit.model.groups import grouped
 from aclkit.questions.assertions.match import Asked, RuledCell, principals_meant, regions_of
-from aclkit.questions.assertions.model import FAILS, HOLDS, UNKNOWN, Assertion, Verdict
+from aclkit.questions.assertions.model import FAILED, PASSED, UNKNOWN, Assertion, Verdict
 from aclkit.rules.decide.confirm import Decider, DisagreementError
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.classes import NameClass
@@ -327,7 +327,7 @@ def prove(
         if not found.is_complete:
             search.leave_open([hosts])
     if not search.is_open_end:
-        return Proof(HOLDS)
+        return Proof(PASSED)
     hard = sorted(search.hard, key=lambda each: (-len(each), each))
     return Proof(UNKNOWN, detail=_ended(budget), hard=tuple(hard))
 
@@ -348,7 +348,7 @@ def _prove(
             [c for asked in duty for c in crowds(search, asked, principals, texts, limit)], limit
         )
     best = _best(search, duty, principals)
-    return None if best is None else Proof(FAILS, search.request(best))
+    return None if best is None else Proof(FAILED, search.request(best))
 
 
 def _best(search: Search, duty: Sequence[Asked], principals: Sequence[NameClass]) -> Hit | None:
@@ -368,7 +368,7 @@ def _at_most(found: Sequence[Crowd], limit: int) -> Proof | None:
         return None
     number = "any number of" if worst.is_endless else f"{len(worst.members):,}"
     return Proof(
-        FAILS,
+        FAILED,
         worst.members[0],
         () if worst.is_endless else worst.members,
         f"{number} principals, expected at most {limit:,}",
@@ -388,7 +388,7 @@ def _separate(search: Search, duties: _Duties, principals: Sequence[NameClass]) 
         return None
     best = min(pairs, key=lambda pair: (sum(len(hit.name) for hit in pair), [h.rank for h in pair]))
     members = tuple(map(search.request, best))
-    return Proof(FAILS, members[0], members, "the same principal has both duties")
+    return Proof(FAILED, members[0], members, "the same principal has both duties")
 
 
 def _ended(budget: Budget) -> str:

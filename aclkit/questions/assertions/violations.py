@@ -23,6 +23,7 @@ from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.resource import Resource
 from aclkit.questions.assertions.match import operations_on
 from aclkit.questions.assertions.model import Assertion, What
+from aclkit.questions.state import Inventory
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.names.rows import Rules, operations_of
 from aclkit.rules.patterns.identity import IdentityIndex, index_hosts, index_principals
@@ -41,20 +42,16 @@ _ROWS: Final = 256
 
 
 @dataclass(frozen=True)
-class World:
-    """The state that assertions are checked against.
+class Indexed:
+    """What decides in a state, and its known names, ready to be asked.
 
     Attributes:
         rules: all that decides.
-        hosts: the known ones.
-        principals: the known ones, each with its attributes.
-        resources: the known ones, each with its attributes.
+        inventory: the known names.
     """
 
     rules: Rules
-    hosts: Sequence[str]
-    principals: Mapping[str, Mapping[str, str]]
-    resources: Mapping[Resource, Mapping[str, str]]
+    inventory: Inventory
 
     @cached_property
     def decider(self) -> Decider:
@@ -72,6 +69,25 @@ class World:
     def acl_hosts(self) -> IdentityIndex:
         """The hosts of ACLs."""
         return index_hosts({acl.host for acl in self.rules.acls}, self.rules.semantics)
+
+    @cached_property
+    def principals(self) -> frozenset[str]:
+        """The known principals."""
+        return frozenset(self.inventory.principals)
+
+    @cached_property
+    def hosts(self) -> frozenset[str]:
+        """The known hosts."""
+        return frozenset(self.inventory.hosts)
+
+    @cached_property
+    def resources(self) -> frozenset[Resource]:
+        """The known resources."""
+        return frozenset(self.inventory.resources)
+
+    def attributes(self, name: str | Resource) -> Mapping[str, str]:
+        """Return the attributes of a name; one that is not known has none."""
+        return self.inventory.attributes.get(name, {})
 
 
 class Names(NamedTuple):
@@ -113,16 +129,16 @@ class Violations:
     detail: str | None = None
 
 
-def find_violations(world: World, assertion: Assertion, duties: Sequence[Names]) -> Violations:
+def find_violations(state: Indexed, assertion: Assertion, duties: Sequence[Names]) -> Violations:
     """Count what violates an assertion.
 
     Args:
-        world: the state.
+        state: what decides, and the known names.
         assertion: what must hold.
         duties: what each of its duties is about.
     """
     found = [
-        _Duty(world, assertion, what, names)
+        _Duty(state, assertion, what, names)
         for what, names in zip(assertion.duties, duties, strict=True)
     ]
     if assertion.kind == "separate":
@@ -177,7 +193,7 @@ def _of_several(duties: Sequence[Mapping[str, Hit]]) -> Violations:
 class _Duty:
     """What a duty is about, in order, and what violates it there."""
 
-    world: World
+    state: Indexed
     assertion: Assertion
     what: What
     names: Names
@@ -195,7 +211,7 @@ class _Duty:
     @cached_property
     def known(self) -> _Row:
         """Which bits of a row may stand for a known name."""
-        bits = (~np.uint32(0) if p in self.world.principals else ~_KNOWN for p in self.principals)
+        bits = (~np.uint32(0) if p in self.state.principals else ~_KNOWN for p in self.principals)
         return np.fromiter(bits, np.uint32, len(self.principals))
 
     def rows(self) -> Iterator[tuple[Resource, _Row]]:
@@ -207,7 +223,7 @@ class _Duty:
             if kind not in self.kinds:
                 self.kinds[kind] = _OfType(self, kind)
             row = self.kinds[kind].row(resource)
-            yield resource, row & (self.known if resource in self.world.resources else ~_KNOWN)
+            yield resource, row & (self.known if resource in self.state.resources else ~_KNOWN)
 
     def least(self, resource: Resource, row: _Row) -> list[Hit]:
         """Return hits of a row, the least among them; none where it has none."""
@@ -247,14 +263,14 @@ class _OfType:
     """What violates a duty on resources of one type."""
 
     def __init__(self, duty: _Duty, resource_type: str) -> None:
-        world = duty.world
-        self.index, self.settings = world.decider.index, world.rules.settings
-        self.is_shared = frozenset(world.shared.texts).__contains__
+        state = duty.state
+        self.index, self.settings = state.decider.index, state.rules.settings
+        self.is_shared = frozenset(state.shared.texts).__contains__
         self.is_duty = duty.assertion.bad_decision != "ALLOWED"
         self.operations = sorted(operations_on(duty.what, resource_type))
-        known = frozenset(world.hosts)
         hosts = dict.fromkeys(
-            (host in known, tuple(world.acl_hosts.matching(host))) for host in duty.names.hosts
+            (host in state.hosts, tuple(state.acl_hosts.matching(host)))
+            for host in duty.names.hosts
         )
         self.width, self.size = len(hosts), len(hosts) * len(self.operations)
         self.full = (1 << self.size) - 1
@@ -269,7 +285,7 @@ class _OfType:
         ]
         classes: dict[tuple[str, ...], int] = {}
         self.class_of = [
-            classes.setdefault(tuple(world.shared.matching(name)), len(classes))
+            classes.setdefault(tuple(state.shared.matching(name)), len(classes))
             for name in self.principals
         ]
         self.classes = list(classes)

@@ -21,7 +21,6 @@ from aclkit.answer.document import (
 )
 from aclkit.answer.masked import masked, masker
 from aclkit.kafka.desired.plan_effect import PlanEffect
-from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
@@ -52,7 +51,7 @@ from aclkit.questions.difference.words import (
     total_sentence,
 )
 from aclkit.questions.query.decide_unlisted import Verdict as Decided
-from aclkit.questions.sides import side_facts
+from aclkit.questions.state_words import side_facts
 from aclkit.rules.names.change_lines import MARKS, ChangeLine, change_lines, line_words
 from aclkit.rules.names.compare import OTHERWISE, SLEEPS, WAKES
 from aclkit.rules.names.words import semantics_change_words, unknown_sentences
@@ -123,7 +122,7 @@ def gate_answer(
     return as_comment(
         with_verdict(
             replace(
-                masked(shown, masker(compared.applied.hidden)),
+                masked(shown, masker(compared.change.after.hidden)),
                 json=lambda: gate_members(
                     compared, demands.outcomes, notes, found.brought, found.ended
                 ),
@@ -312,10 +311,8 @@ def _gate_parts(
             f"Adds {number_of(len(change.added), 'ACL')}, removes {len(change.removed)}."
         )
     if broken := [each for each in demands.outcomes if not each.has_passed]:
-        after = compared.change.after.acls
-        acls: dict[str | None, Acl] = dict(after.items())
         yield Heading("Policies")
-        yield Items([outcome_item(each, acls) for each in broken])
+        yield Items(map(outcome_item, broken))
     if warned := [each for each in compared.applied.effects if each.effect not in _PLAIN]:
         yield Heading("The plan")
         yield Items([_effect(each) for each in warned])

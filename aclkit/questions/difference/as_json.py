@@ -22,7 +22,7 @@ from aclkit.questions.difference.words import (
 )
 from aclkit.questions.query.other_reading import preset_of_other
 from aclkit.questions.query.table_words import acl_text
-from aclkit.questions.sides import settings_object, side_object
+from aclkit.questions.state_words import about_sides
 from aclkit.rules.decide.confirm import Counterexample
 from aclkit.rules.names.change_lines import change_lines, line_words
 from aclkit.rules.names.classes import NameClass
@@ -218,12 +218,7 @@ def sides_members(compared: Compared, notes: Sequence[str], limit: int | None) -
     )
     yield "unknown", [_unknown(cell) for cell in against.unknown]
     yield "all_classes_found", against.is_complete
-    yield "cost", {"questions": compared.budget.questions, "states": compared.budget.states}
-    named = list(zip("ab", compared.sides, strict=True))
-    yield "settings", {name: settings_object(side) for name, side in named}
-    for name, side in named:
-        yield name, side_object(side)
-    yield "notes", list(notes)
+    yield from about_sides(compared.budget, compared.sides, notes).items()
 
 
 def found_cells(compared: Compared) -> Iterator[tuple[str, int, int]]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from aclkit.model.phrases import few
-from aclkit.questions.assertions.model import Assertion, Outcome
+from aclkit.questions.assertions.model import FAILED, Assertion, Outcome
 from aclkit.questions.difference.compared import Compared
 from aclkit.questions.difference.headline import effect_sentences
 from aclkit.questions.difference.passing import Passing
@@ -139,7 +139,7 @@ def _broken(compared: Compared, demands: Demands, tense: Tense) -> Iterator[str]
     """Yield what is broken or unknown, the most important first."""
     for outcome in demands.outcomes:
         if not outcome.has_passed:
-            how = "is broken" if outcome.state == "failed" else "is unknown: search limit reached"
+            how = "is broken" if outcome.verdict == FAILED else "is unknown: search limit reached"
             yield f"The policy {outcome.assertion.name!r} {how}."
         elif _may_break(outcome.assertion, compared):
             yield (
@@ -178,7 +178,7 @@ def _may_break(policy: Assertion, compared: Compared) -> bool:
     if policy.kind != "never" or not is_of_names or policy.inventory_only:
         return False
     return any(
-        opening.kind == GAINED and _has_fresh(opening, compared.applied.fresh)
+        opening.kind == GAINED and _has_fresh(opening, compared.change.after.fresh)
         for opening in _touched(policy, compared, compared)
     )
 
@@ -199,7 +199,7 @@ def _watched(watch: Assertion, compared: Compared) -> Iterator[str]:
 
 
 def _touched(watch: Assertion, each: Compared | Passing, compared: Compared) -> list[RegionChange]:
-    return touched(watch, each, compared.budget, compared.applied.fresh)
+    return touched(watch, each, compared.budget, compared.change.after.fresh)
 
 
 def _failing(compared: Compared, kinds: Mapping[str, str], tense: Tense) -> Iterator[str]:

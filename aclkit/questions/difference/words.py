@@ -14,7 +14,7 @@ from aclkit.questions.difference.compared import Compared
 from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.questions.query.other_reading import preset_of_other
 from aclkit.questions.query.table_words import short_reason
-from aclkit.questions.sides import request_words
+from aclkit.questions.state_words import request_words
 from aclkit.rules.decide.confirm import Counterexample
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.change_lines import ChangeLine, change_lines

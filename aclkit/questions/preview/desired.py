@@ -168,8 +168,9 @@ def apply_desired(
         *_of_plans(parts),
     ]
     in_question = {b: acl for each in depends for b, acl in (each.acls or {}).items()}
+    fresh = frozenset(each.acl.principal for each in _held(parts) if each.is_fresh)
     return Applied(
-        after=after,
+        after=replace(after, fresh=fresh, hidden=hidden_in(parts)),
         ends=_bounds(after, in_question),
         moments=_bounds(after, _passing(doings, existing)),
         effects=effects,
@@ -180,8 +181,6 @@ def apply_desired(
             *(_operator_notes(before) if any(part.owners for part in parts) else ()),
         ],
         places=grouped(dict.fromkeys((acl.binding, acl.place) for acl in _held(parts))),
-        hidden=hidden_in(parts),
-        fresh=frozenset(acl.acl.principal for acl in _held(parts) if acl.is_fresh),
         doings=doings,
         depends=depends,
     )

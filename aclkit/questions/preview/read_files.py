@@ -78,8 +78,8 @@ def _applied(applied: Applied, form: str, place: str) -> State:
         form=form,
         notes=applied.notes,
         applied=applied,
-        fresh=applied.fresh,
-        hidden=applied.hidden,
+        fresh=after.fresh,
+        hidden=after.hidden,
     )
 
 

@@ -56,7 +56,7 @@ def shown(acls: Sequence[str], text: str, **settings: object) -> Request:
 
 
 def holds(acls: Sequence[str], text: str, **settings: object) -> bool:
-    return prove_text(text, acls, **settings).verdict == "holds"
+    return prove_text(text, acls, **settings).verdict == "pass"
 
 
 def test_a_resource_to_come_is_one_that_no_exception_leaves_out() -> None:
@@ -188,7 +188,7 @@ def test_separate_shows_a_name_of_each_duty() -> None:
     assert [(m.principal, m.resource_name) for m in proof.members] == [
         ("User:svc-x", "payroll"), ("User:svc-x", "g"),
     ]  # fmt: skip
-    assert prove(assertion, World(acls[:1], BrokerSettings()).rules, Budget()).verdict == "holds"
+    assert prove(assertion, World(acls[:1], BrokerSettings()).rules, Budget()).verdict == "pass"
 
 
 def test_names_to_come_have_no_attributes() -> None:
@@ -211,7 +211,7 @@ def test_hostile_texts_of_acls_are_no_names() -> None:
     assert holds(acls, never())
     of_groups = [acl("ALLOW User:b READ LITERAL <any-other>", 1, "GROUP")]
     (assertion,) = parse_assertions(never(), "a.toml")
-    assert prove(assertion, World(of_groups, BrokerSettings()).rules, Budget()).verdict == "holds"
+    assert prove(assertion, World(of_groups, BrokerSettings()).rules, Budget()).verdict == "pass"
 
 
 HARD = ["ALLOW User:x READ GLOB *a????????", "DENY User:x READ GLOB *b*a????????"]
@@ -228,7 +228,7 @@ def test_what_is_beyond_the_budget_is_unknown_with_the_patterns_that_make_it_har
     assert proof.detail == (
         "all questions together took 150 states; to raise the search limit: --budget-total"
     )
-    assert prove(assertion, state, Budget()).verdict == "fails"
+    assert prove(assertion, state, Budget()).verdict == "fail"
 
 
 def test_a_hostile_at_most_ends_in_bounded_states() -> None:
@@ -254,8 +254,8 @@ def test_no_short_name_is_missed_and_no_example_invented(seed: int) -> None:
     assertion = random_assertion(chance)
     proof = prove(assertion, world.rules, Budget())
     least = shortest_of_brute_force(world, assertion)
-    assert proof.verdict in ("holds", "fails")
-    if proof.verdict == "holds":
+    assert proof.verdict in ("pass", "fail")
+    if proof.verdict == "pass":
         assert least is None
     else:
         length = check_example(world, assertion, proof)

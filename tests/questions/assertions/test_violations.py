@@ -12,7 +12,8 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.assertions.match import operations_on
 from aclkit.questions.assertions.model import Assertion, What, Who
-from aclkit.questions.assertions.violations import Hit, Names, World, find_violations
+from aclkit.questions.assertions.violations import Hit, Indexed, Names, find_violations
+from aclkit.questions.state import Inventory
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.names.rows import Rules
 from tests import strategies as world
@@ -93,11 +94,11 @@ def test_violations_and_the_one_shown_are_those_of_single_decisions(
     acls, kind, operations, names, known, limit, everyone, semantics
 ):
     broker = BrokerSettings(super_users=frozenset({"User:admin"}), allow_everyone=everyone)
-    state = World(
+    state = Indexed(
         rules=Rules(acls=tuple(acls), settings=broker, semantics=semantics),
-        hosts=known.hosts,
-        principals={name: {} for name in known.principals},
-        resources={name: {} for name in known.resources},
+        inventory=Inventory(
+            principals=known.principals, hosts=known.hosts, resources=known.resources
+        ),
     )
     names = names if kind == "separate" else names[:1]
     what = What(operations=operations)
