@@ -18,8 +18,7 @@ from aclkit.cli.output import PEOPLE, PROGRAMS, Reader, tell, tell_all, write_li
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.options import AclOptions, check_principals, drops_cluster, resource_filters
 from aclkit.kafka.acls.text import render_list, render_standard_acl, render_tree, visible_acl
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.visible import visible
 from aclkit.questions.read_state import Opened, read_state
 from aclkit.questions.state import State

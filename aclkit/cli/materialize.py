@@ -31,8 +31,7 @@ from aclkit.cli.settings_options import (
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.load import CheckedBuilder
 from aclkit.model.broker_settings import resolve
-from aclkit.model.semantics import BrokerSettings
-from aclkit.model.semantics_words import asked_words
+from aclkit.model.semantics import BrokerSettings, asked_words
 from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
 from aclkit.pipeline.explain.materialize import continue_from_replay, told_by_brokers

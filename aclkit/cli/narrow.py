@@ -23,8 +23,7 @@ from aclkit.errors import UsageError
 from aclkit.kafka.acls.exports import render_kafka_users, render_terraform
 from aclkit.kafka.acls.script import render_changes
 from aclkit.kafka.desired.read import Asked as AskedOfFiles
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.phrases import few, listed, number_of
 from aclkit.questions.narrow.answer import Result, narrow_answer, summary
 from aclkit.questions.narrow.keep import read_kept

@@ -18,7 +18,7 @@ from aclkit.audit.findings.read import AUDITED, audit_published, read_findings
 from aclkit.audit.findings.registry import changed_findings
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
-from aclkit.cli.desired_options import DesiredOptions, desired_options
+from aclkit.cli.desired import DesiredOptions, desired_options
 from aclkit.cli.effect import tell_first_glob
 from aclkit.cli.gate_options import (
     GateOptions,

@@ -13,7 +13,7 @@ from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
-from aclkit.cli.desired_options import DesiredOptions, desired_options
+from aclkit.cli.desired import DesiredOptions, desired_options
 from aclkit.cli.gate_options import end_with, gate_options, limits_of, write_summary
 from aclkit.cli.help import Group
 from aclkit.cli.options import flag, option, together

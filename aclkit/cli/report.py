@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from aclkit.answer.json_text import json_text
+from aclkit.answer.rows import json_text
 from aclkit.audit.alerts.alerts import ALWAYS, STYLES, alert_of_failure, render_alert
 from aclkit.audit.alerts.delivery import Delivery
 from aclkit.audit.alerts.since import Moved, alert_since

@@ -15,13 +15,13 @@ from aclkit.audit.findings.redundant import reasons_to_go
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
-from aclkit.cli.desired_options import DesiredOptions, desired_options
+from aclkit.cli.desired import DesiredOptions, desired_options
 from aclkit.cli.help import question
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell, tell_all
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.script import render_changes
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.questions.query.as_of import STATE

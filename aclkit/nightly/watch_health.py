@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from aclkit.answer.json_text import json_text
+from aclkit.answer.rows import json_text
 from aclkit.audit.reports.as_prometheus import Metric, render_metrics
 from aclkit.audit.reports.words import iso
 from aclkit.nightly.watching import Pace, Tally

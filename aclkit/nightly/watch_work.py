@@ -18,7 +18,7 @@ from aclkit.audit.reports.data import NightlySummary, RunReport
 from aclkit.audit.reports.gather import gather
 from aclkit.audit.reports.words import iso, verdict
 from aclkit.errors import AclkitError, UnnotedError
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.visible import visible
 from aclkit.nightly.nightly_run import NightlyResult
 from aclkit.nightly.policies import Policies, newest_summary

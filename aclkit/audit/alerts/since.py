@@ -16,8 +16,7 @@ from aclkit.audit.alerts.alerts import ALWAYS, Alert, alert_of, title_of
 from aclkit.audit.findings.baseline import is_alarming_finding
 from aclkit.audit.reports.data import NightlySummary
 from aclkit.errors import AclkitError
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.findings import NEVER, SEVERITIES, up_to
 from aclkit.model.phrases import number_of
 

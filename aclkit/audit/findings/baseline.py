@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final, Literal
 
-from aclkit.answer.json_text import json_text
+from aclkit.answer.rows import json_text
 from aclkit.errors import UsageError
 from aclkit.model.findings import SEVERITIES, Finding, sort_findings
 from aclkit.model.glob import glob_matches

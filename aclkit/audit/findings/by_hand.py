@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from aclkit.audit.findings.sentences import acls_words
 from aclkit.errors import UsageError
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of

@@ -7,8 +7,7 @@ from typing import Final
 
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.sentences import acls_words
-from aclkit.model.acl import Request
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Request, acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.rules.names.redundancy import find_left
 from aclkit.rules.names.rows import Row

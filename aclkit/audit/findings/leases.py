@@ -14,11 +14,10 @@ from typing import Any, Final
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.kafka.desired.model import DesiredAcl
-from aclkit.model.acl import BINDING, Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import BINDING, Acl, acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
-from aclkit.model.until import parse_until, until_words
+from aclkit.model.moment import parse_until, until_words
 from aclkit.questions.query.lifetimes import AclEnd
 from aclkit.runtime.notation import parse_tables, refuse_unknown
 

@@ -14,8 +14,7 @@ from typing import Final, NamedTuple
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.denies import DENY_LEAVES_DESCRIBE
 from aclkit.audit.findings.readings import READS_DIFFERENTLY
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import quoted, type_words
+from aclkit.model.acl import Acl, quoted, type_words
 from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.cidr import parse_range
 from aclkit.model.findings import Finding

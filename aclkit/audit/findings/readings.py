@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.enums import AclOperation
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.model.groups import grouped

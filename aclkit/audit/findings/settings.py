@@ -8,8 +8,7 @@ from typing import Final
 
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, ResolvedSettings
 from aclkit.model.findings import Finding, Kind
-from aclkit.model.semantics import AUTO, BrokerSettings, Semantics
-from aclkit.model.semantics_words import changed_settings, preset_words
+from aclkit.model.semantics import AUTO, BrokerSettings, Semantics, changed_settings, preset_words
 from aclkit.warehouse.codecs import acl_of, acl_sql
 from aclkit.warehouse.job_run import MATERIALIZING, PublishedRun, RunSettings
 from aclkit.warehouse.published import run_settings

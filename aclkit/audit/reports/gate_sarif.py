@@ -10,8 +10,7 @@ from urllib.parse import quote
 import aclkit
 from aclkit.audit.reports.as_sarif import driver_of, notes_of, result_of, rule_of, sarif
 from aclkit.kafka.desired.model import Place
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.questions.gate.verdict import DENY, Planned, Verdict
 
 Places = Mapping[tuple[str, ...], Sequence[Place]]

@@ -19,8 +19,13 @@ from aclkit.audit.reports.gather_principals import gather_principals
 from aclkit.audit.reports.heat import gather_heat
 from aclkit.audit.reports.words import names_words
 from aclkit.model.acl import ANY_OTHER
-from aclkit.model.findings import Finding, sort_findings
-from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, REFUSED_ACCESS, UNUSED_GRANT
+from aclkit.model.findings import (
+    AUTHORIZER_LOG_MISMATCH,
+    REFUSED_ACCESS,
+    UNUSED_GRANT,
+    Finding,
+    sort_findings,
+)
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.questions.query.lifetimes import ChangeKey, first_seen, read_changed_by

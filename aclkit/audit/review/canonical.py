@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from aclkit.answer.json_text import json_text
+from aclkit.answer.rows import json_text
 
 
 def canonical(value: object) -> str:

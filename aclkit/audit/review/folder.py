@@ -22,7 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from aclkit.answer.json_text import json_text
+from aclkit.answer.rows import json_text
 from aclkit.audit.review.canonical import pretty
 from aclkit.audit.review.decisions import (
     BrokenChainError,

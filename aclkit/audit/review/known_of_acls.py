@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from aclkit.audit.review.items import Item
-from aclkit.model.until import until_words
+from aclkit.model.moment import until_words
 from aclkit.questions.query.lifetimes import AclEnd, read_ends
 from aclkit.questions.usage.read_use import USE_TABLES, LogOptions, read_use
 from aclkit.questions.usage.use import Unknown, Used, UseOfAcls

@@ -18,8 +18,7 @@ from aclkit.audit.serve.form import fields_of
 from aclkit.audit.serve.page import Link, href
 from aclkit.audit.serve.rows import Folded, Lines
 from aclkit.audit.serve.snapshot import Reading
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.operation import USE_OF_OPERATION, USES
 from aclkit.questions.query.decisions import Decisions
 from aclkit.questions.query.group_rows import Alike, Line

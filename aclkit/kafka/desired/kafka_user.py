@@ -27,9 +27,9 @@ from aclkit.kafka.desired.yaml_fields import (
     stands_for_acls,
     text_of,
 )
+from aclkit.model.moment import parse_until
 from aclkit.model.phrases import few, most_like, number_of
 from aclkit.model.resource import CLUSTER_NAME
-from aclkit.model.until import parse_until
 from aclkit.runtime.yaml_nodes import Mapping, Node, Scalar, Sequence
 
 NAME: Final = "strimzi"

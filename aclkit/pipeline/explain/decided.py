@@ -16,8 +16,14 @@ from aclkit.model.brokers import (
     require_known_reading,
 )
 from aclkit.model.redpanda import authorizer_of
-from aclkit.model.semantics import AUTO, AskedReading, BrokerSettings, Semantics, auto_preset
-from aclkit.model.semantics_words import semantics_words
+from aclkit.model.semantics import (
+    AUTO,
+    AskedReading,
+    BrokerSettings,
+    Semantics,
+    auto_preset,
+    semantics_words,
+)
 from aclkit.model.unread import TOPICS
 from aclkit.pipeline.explain.rules_digest import digest_after
 from aclkit.pipeline.explain.scope import Scope

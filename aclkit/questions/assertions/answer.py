@@ -8,9 +8,9 @@ from typing import Final
 
 from aclkit.answer.document import Answer, Item, Items, Part, Row, Sentence
 from aclkit.model.acl import Acl
+from aclkit.model.broker_settings import caveats_on_list
 from aclkit.model.phrases import number_of
 from aclkit.model.semantics import BrokerSettings
-from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.assertions.model import UNKNOWN, Example, Outcome
 from aclkit.questions.query.table_words import short_reason
 from aclkit.rules.decide.rules import ALLOWED

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from aclkit.answer.document import Answer, Heading, Item, Items, Part, Row, Sentence
-from aclkit.model.acl_words import acl_words, quoted
+from aclkit.model.acl import acl_words, quoted
 from aclkit.model.cluster_rights import makes_of_client
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from aclkit.model.findings import Finding
-from aclkit.model.log_findings import REFUSED_ACCESS
+from aclkit.model.findings import REFUSED_ACCESS, Finding
 from aclkit.questions.denials.answer import (
     denial_words,
     proposed_fixes,

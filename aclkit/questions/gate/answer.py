@@ -18,8 +18,7 @@ from aclkit.answer.document import (
 )
 from aclkit.answer.masked import masked, masker
 from aclkit.kafka.desired.plan_effect import PlanEffect
-from aclkit.model.acl import BINDING, Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import BINDING, Acl, acl_words
 from aclkit.model.phrases import number_of
 from aclkit.questions.assertions.answer import outcome_item
 from aclkit.questions.gate.passing import Passing

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from aclkit.answer.document import Answer, Item, Items, Part, Sentence
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.questions.preview.access_change import KINDS, REDECIDED

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.semantics import KIP_1042, Semantics
 from aclkit.questions.preview.change import Change

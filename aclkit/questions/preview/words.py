@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from aclkit.model.broker_settings import caveats_on_list
 from aclkit.model.phrases import listed, number_of
-from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.preview.access_change import KINDS, REDECIDED
 from aclkit.questions.preview.preview import Preview
 from aclkit.questions.query.decide_unlisted import Verdict

@@ -12,12 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aclkit.errors import UsageError
-from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings, caveats_on_list
 from aclkit.model.brokers import ranges_by_broker, require_known_reading
 from aclkit.model.redpanda import authorizer_of
 from aclkit.model.semantics import KIP_1042, PRESETS, AskedReading, BrokerSettings, Semantics
 from aclkit.model.super_users import has_placeholder
-from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.preview.globs import first_glob_note
 from aclkit.questions.state import RECORDS, WAREHOUSE, State
 from aclkit.rules.patterns.match import GLOB

@@ -11,8 +11,7 @@ from typing import Final
 
 from aclkit.answer.document import Answer, Heading, Item, Items, Members, Part, Sentence
 from aclkit.answer.rows import as_objects
-from aclkit.model.acl import BINDING, Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import BINDING, Acl, acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, listed, number_of
 from aclkit.questions.preview.preview import Preview

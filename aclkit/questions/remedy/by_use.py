@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import operations_words
+from aclkit.model.acl import Acl, operations_words
 from aclkit.model.findings import fingerprint_of
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE

@@ -21,8 +21,7 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words, quoted, type_words
+from aclkit.model.acl import Acl, acl_words, quoted, type_words
 from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.findings import fingerprint_of
 from aclkit.model.groups import grouped

@@ -13,8 +13,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from aclkit.errors import DataError, UsageError
-from aclkit.model.findings import Finding
-from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
+from aclkit.model.findings import AUTHORIZER_LOG_MISMATCH, Finding
 from aclkit.model.phrases import number_of
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, Semantics

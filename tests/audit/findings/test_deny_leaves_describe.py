@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aclkit.audit.findings.denies import find_deny_leaves_describe
-from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, acl_words
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.rules.decide.rules import answers, decide
 from aclkit.rules.patterns.match import reaches

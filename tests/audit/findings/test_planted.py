@@ -18,11 +18,15 @@ from aclkit.audit.findings.settings import (
     SUPER_USERS_UNKNOWN,
 )
 from aclkit.model.acl import Acl
-from aclkit.model.findings import DRIFT, ENDS, EVERY_NAME, INVENTORY, SEVERITIES
-from aclkit.model.log_findings import (
+from aclkit.model.findings import (
     AUTHORIZER_LOG_MISMATCH,
+    DRIFT,
+    ENDS,
+    EVERY_NAME,
+    INVENTORY,
     LOG_DIVERGED,
     REFUSED_ACCESS,
+    SEVERITIES,
     SNAPSHOT_CONTRADICTS_LOG,
     UNUSED_GRANT,
 )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.audit.findings.readings import find_duplicates, find_unknown_codes, reads_differently
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.rules import answers, decide
 from aclkit.rules.patterns.match import reaches

@@ -43,7 +43,7 @@ const readAcls = ({ aclIds, acls, texts }) => {
     return { id, type, name, pattern, principal, host, operation, permission, offset, at };
   });
 };
-// The one short form of an ACL, as acl_words.py writes it.
+// The one short form of an ACL, as model/acl.py writes it.
 const quoted = (name) => (name && !name.includes(" ") ? name : `'${name}'`);
 const patternWords = ({ pattern, type, name }) => {
   const kind = type.toLowerCase().replaceAll("_", " ");

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.model.until import parse_until, until_words
+from aclkit.model.moment import parse_until, until_words
 
 KATHMANDU = timezone(timedelta(hours=5, minutes=45))
 
