@@ -36,8 +36,7 @@ from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
 from aclkit.pipeline.explain.materialize import continue_from_replay, told_by_brokers
 from aclkit.pipeline.explain.materialize import materialize as materialize_into
-from aclkit.pipeline.inventory.files import read_inventory
-from aclkit.pipeline.inventory.people import attributes_built_by, entries_built_by
+from aclkit.pipeline.inventory.files import attributes_built_by, entries_built_by, read_inventory
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.pipeline.replay.known_tables import read_clusters
 from aclkit.runtime.progress import tell_first

@@ -106,7 +106,6 @@ def automation_of(chosen: Mapping[str, Any]) -> dict[str, str] | None:
     return None if path is None else parse_automation(read_text(path), path)
 
 
-
 _DESIRED = option(
     "--desired",
     "desired_paths",
@@ -154,7 +153,6 @@ def drift_files(chosen: Mapping[str, Any]) -> DesiredFiles | None:
 def _is_missing(path: str) -> bool:
     """Whether a file is not there: a checkout that failed must not end the night."""
     return not (path == STDIN or is_uri(path) or has_magic(path) or Path(path).exists())
-
 
 
 _LEASES = (

@@ -1,8 +1,11 @@
-"""JSON and TOML that a user wrote → its values, or what is wrong with it. Pure.
+"""JSON, TOML and YAML that a user wrote → its values, or what is wrong with it. Pure.
 
 Read strictly: no key stands twice, each number is one that others can hold, each text one that can
 be written, and nothing is nested more deeply than a person writes. The depth is checked before the
 parsers run, because their time grows with its square.
+
+Of YAML every scalar is a text: a plain ``yes``, ``on`` or ``017`` stays what the user wrote, and
+what it means is known to the reader of its key.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import Any, Final
 
 from aclkit.errors import UsageError
 from aclkit.model.phrases import few
+from aclkit.runtime.yaml_nodes import Mapping, Node, Scalar, read_nodes
 
 MOST_NESTED: Final = 32
 """Lists and objects within each other."""
@@ -229,3 +233,41 @@ def _whole(text: str) -> int:
     if len(text) > MOST_DIGITS:
         raise ValueError(f"a number has more than {MOST_DIGITS:,} digits")
     return int(text)
+
+
+Value = str | None | list[Any] | dict[str, Any]
+"""A text, nothing, a list or a mapping of such values."""
+
+
+def parse_yaml(text: str, source: str) -> list[Value]:
+    r"""Read the documents of a YAML text; an empty one is None.
+
+    Args:
+        text: the text.
+        source: what the file is called in errors.
+
+    Raises:
+        UsageError: it is no YAML, or none that is read strictly.
+
+    >>> parse_yaml("a: {on: yes, n: 017, empty: }\n---\n- &x [1, ~]\n- *x", "f")
+    [{'a': {'on': 'yes', 'n': '017', 'empty': None}}, [['1', None], ['1', None]]]
+    """
+
+    def refuse(line: int, why: str) -> None:
+        raise UsageError(f"{source}{f':{line}' if line else ''}: {why}")
+
+    def value(node: Node) -> Value:
+        if isinstance(node, Scalar):
+            if node.tag not in (None, "text"):
+                refuse(node.line, "A tag is not read here. Remove it")
+            return None if node.kind == "null" else node.text
+        if isinstance(node, Mapping):
+            pairs = ((value(key), value(each)) for key, each in node.pairs)
+            return {str(key or ""): each for key, each in pairs}
+        return [value(each) for each in node.items]
+
+    stars: list[int] = []
+    documents = [value(node) for node in read_nodes(text, refuse, stars)]
+    for line in stars:
+        refuse(line, 'A key * has no quotes. Write "*":')
+    return documents

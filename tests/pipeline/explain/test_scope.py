@@ -1,4 +1,4 @@
-"""Rules of aclkit.pipeline.inventory.identity: classes of principals, and hosts that ACLs match."""
+"""Rules of aclkit.pipeline.explain.scope: classes of principals, and hosts that ACLs match."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.pipeline.inventory import identity
-from aclkit.pipeline.inventory.identity import classify, match_hosts
+from aclkit.pipeline.explain import scope
+from aclkit.pipeline.explain.scope import classify, match_hosts
 from aclkit.rules.patterns import identity as patterns_identity
 from aclkit.rules.patterns import match
 from aclkit.rules.patterns.match import host_matches, names_exactly, principal_matches
@@ -97,7 +97,7 @@ def counted(monkeypatch, name):
         calls.append(arguments)
         return real(*arguments)
 
-    for module in (identity, patterns_identity):
+    for module in (scope, patterns_identity):
         monkeypatch.setattr(module, name, call, raising=False)
     return calls
 

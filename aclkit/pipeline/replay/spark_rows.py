@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from aclkit.model.facts import RECORD
 from aclkit.pipeline.replay.conditions import Condition
-from aclkit.pipeline.replay.on_spark.engine import OnSpark
+from aclkit.pipeline.replay.on_spark import OnSpark
 from aclkit.pipeline.replay.tables import Rows
 from aclkit.warehouse.frames import TableFrames, Update
 from aclkit.warehouse.schemas import TABLES
