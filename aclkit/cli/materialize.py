@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aclkit.answer.document import Answer
+from aclkit.audit.findings.audit_tables import show_openings
 from aclkit.audit.findings.differences import note_readings
-from aclkit.audit.findings.read import show_openings
-from aclkit.audit.findings.settings import (
+from aclkit.audit.findings.readings import (
     find_broker_settings_differ,
     find_reading_changed,
     find_super_users_unknown,

@@ -27,7 +27,7 @@ from aclkit.model.acl import Acl, acl_words
 from aclkit.model.phrases import few, listed, number_of
 from aclkit.questions.narrow.answer import Result, narrow_answer, summary
 from aclkit.questions.narrow.keep import read_kept
-from aclkit.questions.narrow.owners import shared_owners
+from aclkit.questions.narrow.narrowing import shared_owners
 from aclkit.questions.narrow.pieces import Names
 from aclkit.questions.narrow.propose import Asked, notes_on, propose_narrow
 from aclkit.questions.read_state import read_state

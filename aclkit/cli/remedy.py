@@ -13,8 +13,8 @@ import click
 from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS
 from aclkit.audit.findings.audit_input import AuditInput
+from aclkit.audit.findings.audit_tables import audit_published, read_findings
 from aclkit.audit.findings.baseline import classify
-from aclkit.audit.findings.read import audit_published, read_findings
 from aclkit.audit.findings.redundant import reasons_to_go
 from aclkit.audit.findings.registry import check_kinds, find_all
 from aclkit.audit.findings.remedies import advice_of
@@ -47,11 +47,19 @@ from aclkit.questions.remedy.answer import (
     summary,
     title_of,
 )
-from aclkit.questions.remedy.by_use import Keep, by_use
-from aclkit.questions.remedy.narrower import narrower
-from aclkit.questions.remedy.proposal import NARROW, TIDY, Advice, ForPerson, Proposal
+from aclkit.questions.remedy.by_use import Keep, by_use, narrower
+from aclkit.questions.remedy.change_set import (
+    NARROW,
+    TIDY,
+    Advice,
+    Binding,
+    ForPerson,
+    LeftOut,
+    Proposal,
+    Step,
+    dropped_with,
+)
 from aclkit.questions.remedy.prove import Remedy, make_remedy
-from aclkit.questions.remedy.steps import Binding, LeftOut, Step, dropped_with
 from aclkit.questions.state import State
 from aclkit.questions.usage.read_use import ACCESS_DAY, LogOptions, read_use
 from aclkit.questions.usage.use import UseOfAcls

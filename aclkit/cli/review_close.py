@@ -34,9 +34,9 @@ from aclkit.audit.review.folder import (
     write_closed,
 )
 from aclkit.audit.review.items import Item
-from aclkit.audit.review.read import Reproduced, reproduce
 from aclkit.audit.review.removal import plan_removal
 from aclkit.audit.review.sheet import Filled, read_sheet, write_sheet
+from aclkit.audit.review.starting import Reproduced, reproduce
 from aclkit.audit.review.templates import PCI_DSS, gaps
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command, question

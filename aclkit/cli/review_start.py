@@ -22,8 +22,13 @@ from aclkit.audit.review.attributes import COLUMNS, OwnerRow, read_rows
 from aclkit.audit.review.choosing import items_matching, sound_text
 from aclkit.audit.review.evidence import Evidence
 from aclkit.audit.review.folder import create, evidence_of, load, load_all, load_one, names_of, now
-from aclkit.audit.review.known_of_acls import read_item_ends, read_item_use
-from aclkit.audit.review.read import NewReview, new_review, read_acls_of
+from aclkit.audit.review.starting import (
+    NewReview,
+    new_review,
+    read_acls_of,
+    read_item_ends,
+    read_item_use,
+)
 from aclkit.audit.review.templates import PCI_DSS, TEMPLATES, is_still_valid
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import COMMANDS, LazyGroup, command, question

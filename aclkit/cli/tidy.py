@@ -10,7 +10,7 @@ import click
 
 from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS
-from aclkit.audit.findings.read import AUDITED, audit_published
+from aclkit.audit.findings.audit_tables import AUDITED, audit_published
 from aclkit.audit.findings.redundant import reasons_to_go
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options

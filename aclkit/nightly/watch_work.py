@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Final, Protocol
 
+from aclkit.audit.alerts.alert import Moved
 from aclkit.audit.alerts.delivery import Delivery, moved_since
-from aclkit.audit.alerts.since import Moved
 from aclkit.audit.alerts.webhook import StillSendingError
 from aclkit.audit.reports.as_prometheus import render_prometheus
 from aclkit.audit.reports.data import NightlySummary, RunReport

@@ -16,7 +16,7 @@ from aclkit.answer.render import JSON, JSONL, Form, render
 from aclkit.answer.rows import json_text
 from aclkit.audit.findings.baseline import render_baseline
 from aclkit.audit.reports.as_sarif import sarif
-from aclkit.audit.review.canonical import pretty
+from aclkit.audit.review.decisions import pretty
 from aclkit.kafka.acls.exports import render_records
 from aclkit.model.findings import Finding
 from tests.factories import acl

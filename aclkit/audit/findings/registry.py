@@ -23,7 +23,6 @@ from aclkit.audit.findings import (
     redundant,
     required_pairs,
     rights,
-    settings,
     too_much,
 )
 from aclkit.audit.findings.audit_input import AuditInput
@@ -65,7 +64,7 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     left_over.ORPHAN_PRINCIPAL: left_over.find_orphan_principals,
     required_pairs.READ_WITHOUT_GROUP: required_pairs.find_read_without_group,
     required_pairs.TRANSACTIONAL_WITHOUT_WRITE: required_pairs.find_transactional_without_write,
-    settings.READING_CHANGED: None,
+    readings.READING_CHANGED: None,
     readings.READS_DIFFERENTLY: None,
     readings.DUPLICATE_ACL: None,
     readings.UNKNOWN_CODE: None,
@@ -73,8 +72,8 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     findings.REFUSED_ACCESS: None,
     findings.AUTHORIZER_LOG_MISMATCH: None,
     findings.SNAPSHOT_CONTRADICTS_LOG: None,
-    settings.BROKER_SETTINGS_DIFFER: None,
-    settings.SUPER_USERS_UNKNOWN: None,
+    readings.BROKER_SETTINGS_DIFFER: None,
+    readings.SUPER_USERS_UNKNOWN: None,
     rights.MISSING_RIGHT: None,
     findings.LOG_DIVERGED: None,
     drift.UNMANAGED_ACL: None,

@@ -23,7 +23,7 @@ from aclkit.audit.findings.sentences import SubjectColumns, subject_columns, sub
 from aclkit.audit.reports.assets import LOOK, PIECES, digest, environment, part, script, style
 from aclkit.audit.reports.data import AliveAcl, RunReport, TrendPoint
 from aclkit.audit.reports.embed import embed
-from aclkit.audit.reports.heat import heat_tables
+from aclkit.audit.reports.reach import heat_tables
 from aclkit.audit.reports.words import (
     cause_words,
     count_severities,

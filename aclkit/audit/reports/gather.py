@@ -15,8 +15,7 @@ from aclkit.audit.findings.registry import KINDS
 from aclkit.audit.reports.data import AliveAcl, Explorer, NightlySummary, NumberedRuling, RunReport
 from aclkit.audit.reports.embed import numbered
 from aclkit.audit.reports.gather_past import read_changes, read_names, read_trend
-from aclkit.audit.reports.gather_principals import gather_principals
-from aclkit.audit.reports.heat import gather_heat
+from aclkit.audit.reports.reach import gather_heat, gather_principals
 from aclkit.audit.reports.words import names_words
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.findings import (

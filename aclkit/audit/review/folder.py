@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Final
 
 from aclkit.answer.rows import json_text
-from aclkit.audit.review.canonical import pretty
 from aclkit.audit.review.decisions import (
     BrokenChainError,
     Decision,
@@ -31,6 +30,7 @@ from aclkit.audit.review.decisions import (
     check_chain,
     extend,
     in_force,
+    pretty,
     read_decision,
 )
 from aclkit.audit.review.document import Review, read_review

@@ -12,8 +12,7 @@ from typing import Any, Final
 from aclkit.audit.findings.sentences import subject_columns, subject_words
 from aclkit.audit.reports.data import NightlySummary, ReportedPrincipal
 from aclkit.audit.reports.gather import Judge, read_summary
-from aclkit.audit.reports.gather_principals import acls_behind, gather_principals, principals_of
-from aclkit.audit.reports.heat import heat_tables
+from aclkit.audit.reports.reach import acls_behind, gather_principals, heat_tables, principals_of
 from aclkit.audit.reports.words import cause_words, verdict
 from aclkit.audit.serve.accesses import graph, history, what_can, who_can, why
 from aclkit.audit.serve.clusters import side_by_side

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from aclkit.audit.reports.as_html import script_json
 from aclkit.audit.reports.data import HeatMap
-from aclkit.audit.reports.heat import gather_heat, prefix_of
+from aclkit.audit.reports.reach import gather_heat, prefix_of
 from aclkit.audit.serve.form import fields_of
 from aclkit.audit.serve.page import Link, href
 from aclkit.audit.serve.rows import Folded, Lines

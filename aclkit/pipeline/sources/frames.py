@@ -16,8 +16,14 @@ from aclkit.errors import DataError
 from aclkit.model import facts as rows
 from aclkit.model.acl import LONGEST_TEXT
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
-from aclkit.pipeline.sources.payload import mechanism_of, uuid_text
-from aclkit.pipeline.sources.record_types import ACL_KEYS, TRANSACTIONS, may_lose_acl, unknown_type
+from aclkit.pipeline.sources.payload import (
+    ACL_KEYS,
+    TRANSACTIONS,
+    may_lose_acl,
+    mechanism_of,
+    unknown_type,
+    uuid_text,
+)
 
 _LAST_SHIFT: Final = 28
 """Of the fifth and last byte of a number."""

@@ -17,9 +17,16 @@ from aclkit.model.phrases import few, listed, number_of
 from aclkit.questions.preview.preview import Preview
 from aclkit.questions.preview.words import PLANNED, total_sentence
 from aclkit.questions.preview.words import notes as preview_notes
-from aclkit.questions.remedy.proposal import NARROW, Advice, ForPerson, Proposal
+from aclkit.questions.remedy.change_set import (
+    NARROW,
+    SHORT,
+    Advice,
+    ForPerson,
+    LeftOut,
+    Proposal,
+    Step,
+)
 from aclkit.questions.remedy.prove import Remedy
-from aclkit.questions.remedy.steps import SHORT, LeftOut, Step
 from aclkit.questions.usage.use import TOO_NEW
 from aclkit.rules.names.change_lines import MARKS, change_lines, line_words
 from aclkit.rules.names.compare import LOST

@@ -19,7 +19,7 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.pipeline.plan import DecideWith, plan_reading
 from aclkit.pipeline.replay.known_tables import KnownTables
-from aclkit.questions.denials.findings import LEAST_LINES, find_refused
+from aclkit.questions.denials.answer import LEAST_LINES, find_refused
 from aclkit.questions.denials.read import denials_of_run
 from aclkit.questions.query.as_of import note_on_settings
 from aclkit.questions.usage.access_days import ACCESS_DAY

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from aclkit.audit.findings.audit_input import BROAD_SHARE, AuditInput, Life
-from aclkit.audit.findings.openings import has_denies, with_openings
+from aclkit.audit.findings.denies import has_denies, with_openings
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.semantics import BrokerSettings, Semantics

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from aclkit.audit.findings.audit_input import Life
-from aclkit.audit.findings.read import audit_of
+from aclkit.audit.findings.audit_tables import audit_of
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.warehouse.location import Location
 from tests.questions.query import small_warehouse as small

@@ -1,4 +1,4 @@
-"""What a watcher tells: each change once, whatever runs and alerts were missed in between."""
+"""What an alert says, when one is worth sending, and each change once, whatever runs were missed."""
 
 from __future__ import annotations
 
@@ -9,24 +9,82 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.audit.alerts.alerts import render_alert
-from aclkit.audit.alerts.since import (
+from aclkit.audit.alerts.alert import (
     MOST_ACLS,
+    MOST_FINDINGS,
     Alerted,
     Moved,
+    alert_of,
+    alert_of_failure,
     alert_of_return,
     alert_of_silence,
     alert_since,
     alerted_by,
     read_alerted,
+    render_alert,
 )
-from aclkit.errors import SurroundingsError
-from tests.audit.reports.made import BROKEN, HOSTILE, KEPT, UNPROVEN, finding, report
+from aclkit.errors import DataError, SurroundingsError
+from tests.audit.reports.made import BROKEN, HOSTILE, KEPT, UNPROVEN, finding, hostile, report
 from tests.factories import acl
 
 
 def summary(*findings, **fields):
     return report(*findings, **fields).summary
+
+
+def test_what_is_unknown_is_told_apart_from_what_is_broken():
+    alert = alert_of(summary(assertions=(UNPROVEN,)))
+    assert alert.lines[0] == "unknown assertion: no strangers"
+    assert (alert.facts["broken_assertions"], alert.facts["unknown_assertions"]) == (
+        [], ["no strangers"],
+    )  # fmt: skip
+
+
+def test_generic_json_has_the_facts_and_the_worst_findings_first():
+    found = [finding(number, severity="low") for number in range(MOST_FINDINGS)] + [finding(99)]
+    said = render_alert(alert_of(summary(*found)), "json")
+    assert (said["source"], said["cluster_id"]) == ("aclkit", "kraft-4.1")
+    assert said["findings"]["low"] == MOST_FINDINGS
+    assert said["worst"][0]["subject"] == "topic:t99"
+    assert said["worst"][0]["fingerprint"] == finding(99).fingerprint
+    assert said["lines"][-1] == "… and 1 more findings"
+    json.dumps(said)
+
+
+def test_slack_gets_plain_text_in_which_no_name_is_a_mark():
+    said = render_alert(
+        alert_of(summary(finding(message="<!channel> <http://h.example|x>"))), "slack"
+    )
+    header, section = said["blocks"]
+    assert {header["text"]["type"], section["text"]["type"]} == {"plain_text"}
+    assert "<!channel> <http://h.example|x>" in section["text"]["text"]
+
+
+def test_slack_reads_no_mark_in_the_text_of_notifications():
+    text = render_alert(alert_of(summary(cluster_id="<!here>&")), "slack")["text"]
+    assert "&lt;!here&gt;&amp;" in text
+    assert "<" not in text
+
+
+def test_slack_is_given_no_more_than_it_takes():
+    found = [finding(number, message="m" * 5_000) for number in range(20)]
+    said = render_alert(alert_of(summary(*found, cluster_id="c" * 500)), "slack")
+    header, section = (block["text"]["text"] for block in said["blocks"])
+    assert len(header) <= 150
+    assert len(section) <= 3_000
+
+
+@pytest.mark.parametrize("style", ["json", "slack"])
+def test_hostile_names_are_no_obstacle(style):
+    said = json.dumps(render_alert(alert_of(hostile().summary), style))
+    assert json.loads(said)
+    assert HOSTILE not in said
+
+
+def test_a_failed_run_tells_its_error():
+    said = render_alert(alert_of_failure("c1", DataError("a hole at 7")), "json")
+    assert said["text"] == "The run failed with exit code 3: a hole at 7"
+    assert said["exit_code"] == 3
 
 
 KNOWN = alerted_by(summary(finding(1)), "high")
