@@ -12,8 +12,8 @@ import duckdb
 import aclkit
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.findings.registry import KINDS
+from aclkit.audit.reports.as_html import numbered
 from aclkit.audit.reports.data import AliveAcl, Explorer, NightlySummary, NumberedRuling, RunReport
-from aclkit.audit.reports.embed import numbered
 from aclkit.audit.reports.gather_past import read_changes, read_names, read_trend
 from aclkit.audit.reports.reach import gather_heat, gather_principals
 from aclkit.audit.reports.words import names_words

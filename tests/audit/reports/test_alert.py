@@ -1,4 +1,4 @@
-"""What an alert says, when one is worth sending, and each change once, whatever runs were missed."""
+"""What an alert says, when one is worth sending, and each change once, whatever was missed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// The embedded decisions (embed.py) → what of them a filter finds, as bits of operations.
+// The embedded decisions (as_html.py) → what of them a filter finds, as bits of operations.
 const DIGITS = new Map([..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"]
   .map((digit, value) => [digit.charCodeAt(0), value]));
 const unpack = (text) => {

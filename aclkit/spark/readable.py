@@ -1,4 +1,4 @@
-"""A session and a warehouse → the published tables and views as temporary views."""
+"""A session → what it can read of aclkit: published tables and views, and a raw log."""
 
 from __future__ import annotations
 
@@ -9,8 +9,21 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 
 from aclkit.errors import SurroundingsError
+from aclkit.pipeline.sources.spark_source import MetadataLog
 from aclkit.warehouse.pinned_sql import by_place, pinned_sql
 from aclkit.warehouse.published import open_warehouse
+
+
+def register(spark: SparkSession) -> None:
+    """Let a session read metadata logs: ``spark.read.format("kafka_metadata_log").load(path)``.
+
+    The path is a folder ``__cluster_metadata-0``, one above it, a segment or a snapshot, on a disk
+    that the workers see or in a bucket. A task reads a file. A row is a fact (``kind`` is
+    ``fact``), a range of offsets that was read, or what could not be read, with the reason: see
+    ``docs/spark.md``. Committed or not, in an aborted transaction or not, all that lies in the
+    files comes; ``replay`` is what makes a history of it.
+    """
+    spark.dataSource.register(MetadataLog)
 
 
 def tables(
