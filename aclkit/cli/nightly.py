@@ -28,11 +28,9 @@ from aclkit.cli.help import command
 from aclkit.cli.materialize import deciding_options
 from aclkit.cli.nightly_options import (
     automation_of,
-    by_whom_options,
+    checking_options,
     controller_log,
     drift_files,
-    drift_options,
-    lease_options,
     leases_chosen,
 )
 from aclkit.cli.options import (
@@ -119,9 +117,7 @@ run_options = together(
         metavar="FILE.toml",
         help="Policies to check; a failed one means exit code 1. See aclkit assert.",
     ),
-    drift_options,
-    by_whom_options,
-    lease_options,
+    checking_options,
     option("--report", metavar="FILE.md", help="Also write the summary to this file."),
     option(
         "--report-dir", metavar="DIR", help="Write the reports of --report-formats to this folder."

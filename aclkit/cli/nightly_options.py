@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from glob import has_magic
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from aclkit.audit.findings.by_hand import parse_automation
 from aclkit.audit.findings.drift import DesiredFiles
@@ -24,9 +24,16 @@ from aclkit.questions.usage.clock import parse_zone
 from aclkit.runtime.safe_read import read_text
 from aclkit.runtime.uri import is_uri, shown
 
-_Command = Callable[..., Any]
-
-_BY_WHOM = (
+checking_options: Final = together(
+    option(
+        "--desired",
+        "desired_paths",
+        multiple=True,
+        metavar="PATH",
+        help="Compare with the files in which you keep ACLs. Repeatable.",
+    ),
+    *READING[:2],
+    *SCOPE,
     option(
         "--controller-log",
         "controller_logs",
@@ -52,12 +59,20 @@ _BY_WHOM = (
         metavar="FILE.toml",
         help="Principals that are meant to change ACLs. Changes by others are a finding.",
     ),
+    option(
+        "--leases",
+        metavar="FILE.toml",
+        help="Until when ACLs are needed. Those that are over are a finding.",
+    ),
+    option(
+        "--lease-notice",
+        type=FiniteRange(min=0, max=3_650),
+        default=float(NOTICE.days),
+        metavar="DAYS",
+        help="Report ACLs that end within this many days.",
+    ),
 )
-
-
-def by_whom_options(command: _Command) -> _Command:
-    """Give ``run`` the options about who changed ACLs."""
-    return together(*_BY_WHOM)(command)
+"""With what a night compares the ACLs of the cluster."""
 
 
 def controller_log(chosen: Mapping[str, Any]) -> ByWhomOptions | None:
@@ -106,20 +121,6 @@ def automation_of(chosen: Mapping[str, Any]) -> dict[str, str] | None:
     return None if path is None else parse_automation(read_text(path), path)
 
 
-_DESIRED = option(
-    "--desired",
-    "desired_paths",
-    multiple=True,
-    metavar="PATH",
-    help="Compare with the files in which you keep ACLs. Repeatable.",
-)
-
-
-def drift_options(command: _Command) -> _Command:
-    """Give ``run`` the options about the files that it compares the cluster with."""
-    return together(_DESIRED, *READING[:2], *SCOPE)(command)
-
-
 def drift_files(chosen: Mapping[str, Any]) -> DesiredFiles | None:
     """Read the files of ``--desired``; what is wrong with them becomes a finding, not an error.
 
@@ -153,27 +154,6 @@ def drift_files(chosen: Mapping[str, Any]) -> DesiredFiles | None:
 def _is_missing(path: str) -> bool:
     """Whether a file is not there: a checkout that failed must not end the night."""
     return not (path == STDIN or is_uri(path) or has_magic(path) or Path(path).exists())
-
-
-_LEASES = (
-    option(
-        "--leases",
-        metavar="FILE.toml",
-        help="Until when ACLs are needed. Those that are over are a finding.",
-    ),
-    option(
-        "--lease-notice",
-        type=FiniteRange(min=0, max=3_650),
-        default=float(NOTICE.days),
-        metavar="DAYS",
-        help="Report ACLs that end within this many days.",
-    ),
-)
-
-
-def lease_options(command: _Command) -> _Command:
-    """Give ``run`` the options about the ends of grants."""
-    return together(*_LEASES)(command)
 
 
 def leases_chosen(chosen: Mapping[str, Any]) -> Leases:

@@ -11,11 +11,10 @@ from typing import Final
 import click
 
 from aclkit.audit.review.answers import (
-    OPEN,
     items_answer,
     list_answer,
+    open_of,
     started_answer,
-    state_of,
     status_answer,
 )
 from aclkit.audit.review.attributes import COLUMNS, OwnerRow, read_rows
@@ -291,7 +290,7 @@ def show_items(
     stored = load_one(reviews_folder(context, reviews), review)
     items = items_matching(stored.review, owner, principal)
     if chosen["open"]:
-        items = [each for each in items if state_of(stored.review, stored.in_force, each) == OPEN]
+        items = open_of(stored.review, stored.in_force, items)
     context.write(items_answer(stored, items, shows_carried=chosen["carried"]))
 
 

@@ -34,7 +34,7 @@ from aclkit.questions.denials.answer import (
     reason_words,
     summary,
 )
-from aclkit.questions.denials.read import ACCESS_DAY, read_denials
+from aclkit.questions.denials.read import has_log, read_denials
 from aclkit.questions.query.lifetimes import first_seen
 from aclkit.warehouse.published import DAY, unread_parts
 
@@ -183,7 +183,7 @@ class Answers:
             and all(word in denial_words(each.refused).lower() for word in words)
         ]
         return Page("denials", {
-            "has_log": ACCESS_DAY in reading.published.run.table_versions,
+            "has_log": has_log(reading.published),
             "summary": summary(kept),
             "words": given.get("words", ""), "all": asked.include_listings,
             "cause": cause_heading, "reason": reason_words,

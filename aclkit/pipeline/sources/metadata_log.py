@@ -3,10 +3,10 @@
 The broker deletes old ones while it runs, also between the moment when a file is listed and the
 one when it is opened.
 
-Its ``leader-epoch-checkpoint`` says where the epochs of the log begin, if its batches agree. Source:
-org.apache.kafka.storage.internals.checkpoint.LeaderEpochCheckpointFile. It holds version 0, the
-number of lines that follow, and for each epoch a line with its first offset. The first line of a
-log that begins later than at 0 has the log's first offset.
+Its ``leader-epoch-checkpoint`` says where the epochs of the log begin, if its batches agree.
+Source: org.apache.kafka.storage.internals.checkpoint.LeaderEpochCheckpointFile. It holds version
+0, the number of lines that follow, and for each epoch a line with its first offset. The first line
+of a log that begins later than at 0 has the log's first offset.
 """
 
 from __future__ import annotations

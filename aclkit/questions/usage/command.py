@@ -20,9 +20,8 @@ from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.pipeline.plan import DecideWith, plan_reading
 from aclkit.pipeline.replay.known_tables import KnownTables
 from aclkit.questions.denials.answer import LEAST_LINES, find_refused
-from aclkit.questions.denials.read import denials_of_run
+from aclkit.questions.denials.read import ACCESS_DAY, denials_of_run
 from aclkit.questions.query.as_of import note_on_settings
-from aclkit.questions.usage.access_days import ACCESS_DAY
 from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE, Judge
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.coverage import Coverage, describe
