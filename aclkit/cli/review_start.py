@@ -120,7 +120,6 @@ def review() -> None:
 
 
 _TOML: Final = ".toml"
-_TABLE: Final = "owner"
 
 
 @command("start")
@@ -222,15 +221,13 @@ def _free_name(root: Path) -> str:
 def _read_owners(path: str) -> list[OwnerRow]:
     """Read an owners' file, by its ending."""
     if PurePath(path).suffix.lower() == _TOML:
-        tables = parse_tables(read_text(path), path, _TABLE)
-        for number, table in enumerate(tables, start=1):
+        tables = parse_tables(read_text(path), path, "owner")
+        for where, table in tables.items():
             for key, value in table.items():
                 if key not in COLUMNS or not isinstance(value, str):
-                    raise UsageError(
-                        f"{path}: [[{_TABLE}]] {number}: {shown_key(key)}: expected texts "
-                        f"{', '.join(COLUMNS)}"
-                    )
-        return read_rows(tables, path)
+                    known = ", ".join(COLUMNS)
+                    raise UsageError(f"{where}: {shown_key(key)}: expected texts {known}")
+        return read_rows(tables.values(), path)
     rows = list(read_sheet(path, Columns(names=COLUMNS, are_needed=False)))
     known = {name for row in rows for name in row}
     if rows and not known & set(COLUMNS[:2]):

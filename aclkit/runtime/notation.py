@@ -15,12 +15,12 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from aclkit.errors import UsageError
 from aclkit.model.phrases import few
-from aclkit.runtime.yaml_nodes import Mapping, Node, Scalar, read_nodes
+from aclkit.runtime import yaml_nodes
 
 MOST_NESTED: Final = 32
 """Lists and objects within each other."""
@@ -98,11 +98,13 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
     return content
 
 
-def parse_tables(text: str, source: str, name: str) -> list[dict[str, Any]]:
-    """Read TOML that holds nothing but tables ``[[name]]``.
+def parse_tables(
+    text: str, source: str, name: str, *, is_needed: bool = False
+) -> dict[str, dict[str, Any]]:
+    """Read TOML that holds nothing but tables ``[[name]]``: where each stands, and the table.
 
     Raises:
-        UsageError: as ``parse_toml``, or it holds something else.
+        UsageError: as ``parse_toml``, or it holds something else, or no table where one is needed.
     """
     content = parse_toml(text, source)
     tables = content.pop(name, [])
@@ -110,7 +112,20 @@ def parse_tables(text: str, source: str, name: str) -> list[dict[str, Any]]:
         raise UsageError(f"{source}: unknown {few(map(shown_key, content))}, expected [[{name}]]")
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{source}: {name}: expected tables [[{name}]]")
-    return tables
+    if is_needed and not tables:
+        raise UsageError(f"{source}: expected at least one table [[{name}]]")
+    return {f"{source}: [[{name}]] {n}": table for n, table in enumerate(tables, start=1)}
+
+
+def require_texts(values: Mapping[str, object], where: str) -> None:
+    """Insist that all values of a table are texts, none of them blank.
+
+    Raises:
+        UsageError: one is not.
+    """
+    for key, value in values.items():
+        if not (isinstance(value, str) and value.strip()):
+            raise UsageError(f"{where}: {key}: expected a text, found {value!r}")
 
 
 def refuse_unknown(
@@ -256,18 +271,18 @@ def parse_yaml(text: str, source: str) -> list[Value]:
     def refuse(line: int, why: str) -> None:
         raise UsageError(f"{source}{f':{line}' if line else ''}: {why}")
 
-    def value(node: Node) -> Value:
-        if isinstance(node, Scalar):
+    def value(node: yaml_nodes.Node) -> Value:
+        if isinstance(node, yaml_nodes.Scalar):
             if node.tag not in (None, "text"):
                 refuse(node.line, "A tag is not read here. Remove it")
             return None if node.kind == "null" else node.text
-        if isinstance(node, Mapping):
+        if isinstance(node, yaml_nodes.Mapping):
             pairs = ((value(key), value(each)) for key, each in node.pairs)
             return {str(key or ""): each for key, each in pairs}
         return [value(each) for each in node.items]
 
     stars: list[int] = []
-    documents = [value(node) for node in read_nodes(text, refuse, stars)]
+    documents = [value(node) for node in yaml_nodes.read_nodes(text, refuse, stars)]
     for line in stars:
         refuse(line, 'A key * has no quotes. Write "*":')
     return documents
