@@ -225,8 +225,8 @@ def _read_owners(path: str) -> list[OwnerRow]:
         for where, table in tables.items():
             for key, value in table.items():
                 if key not in COLUMNS or not isinstance(value, str):
-                    known = ", ".join(COLUMNS)
-                    raise UsageError(f"{where}: {shown_key(key)}: expected texts {known}")
+                    names = ", ".join(COLUMNS)
+                    raise UsageError(f"{where}: {shown_key(key)}: expected texts {names}")
         return read_rows(tables.values(), path)
     rows = list(read_sheet(path, Columns(names=COLUMNS, are_needed=False)))
     known = {name for row in rows for name in row}

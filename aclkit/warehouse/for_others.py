@@ -20,7 +20,7 @@ from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.duck import create_tables, find_tables
 from aclkit.warehouse.duck_beside import Settings, new_duckdb, served_if_remote
 from aclkit.warehouse.job_run import KEEP_DAYS
-from aclkit.warehouse.pinned_sql import by_place, pinned_sql
+from aclkit.warehouse.pinned_sql import by_place, pinned_sql, sql_text
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import quoted
@@ -122,13 +122,9 @@ def _comments(kind: str, written: set[str]) -> Iterator[str]:
     for table in TABLES.values():
         form = kind if table.name in written else "VIEW"
         name = quoted(table.name)
-        yield f"COMMENT ON {form} {name} IS {_text(table.description)}"
+        yield f"COMMENT ON {form} {name} IS {sql_text(table.description)}"
         for column, _, meaning in table.columns:
-            yield f"COMMENT ON COLUMN {name}.{quoted(column)} IS {_text(meaning)}"
-
-
-def _text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+            yield f"COMMENT ON COLUMN {name}.{quoted(column)} IS {sql_text(meaning)}"
 
 
 REGISTERED: Final = "aclkit_tables"
