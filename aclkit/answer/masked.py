@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.answer.document import Answer, Facts, Heading, Item, Items, Part, Sentence, Table
-from aclkit.answer.json_text import json_text
+from aclkit.answer.rows import json_text
 
 Clean = Callable[[str], str]
 

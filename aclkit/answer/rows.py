@@ -1,24 +1,24 @@
 """An answer → JSON, JSON lines and CSV, with every value as it is.
 
 CSV is RFC 4180: lines end with CR LF, null is empty and the empty text is ``""``.
+Text of JSON is readable, and no letter in it acts.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, count
 from typing import Final
 
 from aclkit.answer.document import Answer, JsonObject, Members, Row
-from aclkit.answer.json_text import json_text
 from aclkit.errors import UsageError
-from aclkit.model.columns import distinct
 from aclkit.model.facts import in_utc
 from aclkit.model.phrases import number_of
+from aclkit.model.visible import visible_json
 
 AS_OF: Final = ("as_of", "as_of_offset")
 """The keys of what an answer stands on; where the first means something else, ``as_of_time``."""
@@ -193,3 +193,43 @@ def _json_container(value: object) -> object:
     if isinstance(value, bytes):
         return value.hex()
     return str(value)
+
+
+def json_text(
+    value: object,
+    *,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    is_sorted: bool = False,
+    default: Callable[..., object] | None = None,
+) -> str:
+    r"""Write a value of JSON; a reader of JSON gets exactly the value, half surrogates too.
+
+    What a person does not see, or what acts on a terminal or in a CI system's log, is escaped.
+
+    >>> print(json_text({"é": "a\u202eb"}))
+    {"é": "a\u202eb"}
+    """
+    text = json.dumps(
+        value,
+        ensure_ascii=False,
+        indent=indent,
+        separators=separators,
+        sort_keys=is_sorted,
+        default=default,
+    )
+    return visible_json(text)
+
+
+def distinct(columns: Sequence[str]) -> list[str]:
+    """Number columns of one name: an object would keep the last of them only.
+
+    >>> distinct(["a", "a", "b"])
+    ['a', 'a_1', 'b']
+    """
+    names: list[str] = []
+    for column in columns:
+        numbered = (f"{column}_{number}" for number in count(1))
+        free = (name for name in chain([column], numbered) if name not in names)
+        names.append(next(name for name in free if name == column or name not in columns))
+    return names

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import click
@@ -18,8 +18,8 @@ from aclkit.cli.output import PEOPLE, PROGRAMS, Reader, tell, tell_all, write_li
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.options import AclOptions, check_principals, drops_cluster, resource_filters
 from aclkit.kafka.acls.text import render_list, render_standard_acl, render_tree, visible_acl
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
+from aclkit.model.phrases import number_of
 from aclkit.model.visible import visible
 from aclkit.questions.read_state import Opened, read_state
 from aclkit.questions.state import State
@@ -164,3 +164,22 @@ def _reader(*, raw: bool) -> Reader:
 def print_lines(lines: Iterable[str], reader: Reader = PEOPLE) -> None:
     """Print lines on stdout."""
     write_lines((f"{line}\n" for line in lines), sys.stdout, reader)
+
+
+def tell_left_out(unsaid: Sequence[Acl], clean: Callable[[str], str]) -> None:
+    """Print the first ACLs that a form cannot hold."""
+    for acl in unsaid[:_MOST_LEFT_OUT]:
+        tell(clean(f"Left out: {acl_words(acl)}."))
+
+
+_MOST_LEFT_OUT: Final = 20
+
+
+def end_with_comments(unsaid: Sequence[Acl], changes: int) -> None:
+    """End with 1 where a script of kafka-acls cannot hold all of its changes."""
+    if unsaid:
+        tell(
+            f"{len(unsaid):,} of {number_of(changes, 'change')} are comments in the script: "
+            "kafka-acls cannot make them, or they wait for one that it cannot make."
+        )
+        click.get_current_context().exit(1)

@@ -14,7 +14,7 @@ from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.reports.verdict_sarif import policies_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
-from aclkit.cli.desired_options import DesiredOptions, reading_options
+from aclkit.cli.desired import DesiredOptions, reading_options
 from aclkit.cli.help import command
 from aclkit.cli.options import option
 from aclkit.cli.settings_options import settings_options

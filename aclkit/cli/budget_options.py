@@ -1,4 +1,4 @@
-"""The options for the search limit of exact answers about every name."""
+"""The options for the search limit of exact answers about every name, and the end beyond it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from aclkit.cli.options import option
+from aclkit.cli.output import tell
 from aclkit.rules.names.question import STATES_OF_A_COMMAND, STATES_OF_A_QUESTION, Budget
 
 
@@ -34,3 +35,12 @@ def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, budget=Budget(per_question=budget, total=budget_total), **given)
 
     return with_budget
+
+
+def end_unproven(what: str, to_raise: str) -> None:
+    """End with 1 and print no result: the search limit was reached before something was proven."""
+    tell(
+        f"The search limit was reached before it was proven {what}. Nothing is printed. Raise the "
+        f"limit with {to_raise}."
+    )
+    click.get_current_context().exit(1)

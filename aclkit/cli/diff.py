@@ -16,7 +16,7 @@ from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.reports.verdict_sarif import difference_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
-from aclkit.cli.desired_options import DesiredOptions, desired_options
+from aclkit.cli.desired import DesiredOptions, desired_options
 from aclkit.cli.effect import BOTH_KINDS, end_with, tell_first_glob, without_gc
 from aclkit.cli.gate_options import GateOptions, gate_options, write_summary
 from aclkit.cli.help import question

@@ -29,9 +29,8 @@ from aclkit.runtime.atomic_file import open_atomically
 from aclkit.runtime.scratch import scratch
 from aclkit.runtime.uri import is_uri, shown
 from aclkit.warehouse.acls_in_force import times_added
-from aclkit.warehouse.duck_file import holds_until, write_duck_file
+from aclkit.warehouse.for_others import DIALECTS, holds_until, view_script, write_duck_file
 from aclkit.warehouse.published import open_warehouse
-from aclkit.warehouse.view_script import DIALECTS, view_script
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Rendered = tuple[list[str], list[Acl]]

@@ -36,7 +36,8 @@ _ELSEWHERE: Final = {
     "show": ("questions", "show"), "can": ("questions", "can"), "why": ("questions", "why"),
     "history": ("questions", "history"), "denials": ("changes", "denials"),
     "assert": ("assertions", "assert_"), "run": ("nightly", "run"),
-    "maintain": ("maintain", "maintain_"), "jars": ("maintain", "jars"), "help": ("help", "help_"),
+    "maintain": ("maintain", "maintain_"), "jars": ("maintain", "jars"),
+    "doctor": ("maintain", "doctor"), "help": ("help", "help_"),
     "mcp": ("serve", "mcp"), "alert": ("report", "alert"), "demo": ("nightly", "demo"),
     "review": ("review_start", "review"),
 }  # fmt: skip

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aclkit.answer.document import Answer
+from aclkit.audit.findings.audit_tables import show_openings
 from aclkit.audit.findings.differences import note_readings
-from aclkit.audit.findings.read import show_openings
-from aclkit.audit.findings.settings import (
+from aclkit.audit.findings.readings import (
     find_broker_settings_differ,
     find_reading_changed,
     find_super_users_unknown,
@@ -31,14 +31,12 @@ from aclkit.cli.settings_options import (
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.load import CheckedBuilder
 from aclkit.model.broker_settings import resolve
-from aclkit.model.semantics import BrokerSettings
-from aclkit.model.semantics_words import asked_words
+from aclkit.model.semantics import BrokerSettings, asked_words
 from aclkit.model.symbol import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
 from aclkit.pipeline.explain.materialize import continue_from_replay, told_by_brokers
 from aclkit.pipeline.explain.materialize import materialize as materialize_into
-from aclkit.pipeline.inventory.files import read_inventory
-from aclkit.pipeline.inventory.people import attributes_built_by, entries_built_by
+from aclkit.pipeline.inventory.files import attributes_built_by, entries_built_by, read_inventory
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.pipeline.replay.known_tables import read_clusters
 from aclkit.runtime.progress import tell_first

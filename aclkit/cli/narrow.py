@@ -10,8 +10,8 @@ import click
 
 from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS
-from aclkit.cli.acls import KAFKA_ACLS
-from aclkit.cli.budget_options import budget_options
+from aclkit.cli.acls import KAFKA_ACLS, tell_left_out
+from aclkit.cli.budget_options import budget_options, end_unproven
 from aclkit.cli.completion import complete_principal
 from aclkit.cli.context import Context, formats
 from aclkit.cli.help import question
@@ -19,20 +19,19 @@ from aclkit.cli.options import option
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.questions import taken_principal
 from aclkit.cli.use_options import keep_option, log_options
-from aclkit.errors import UsageError
 from aclkit.kafka.acls.exports import render_kafka_users, render_terraform
 from aclkit.kafka.acls.script import render_changes
 from aclkit.kafka.desired.read import Asked as AskedOfFiles
 from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
 from aclkit.model.phrases import few, listed, number_of
+from aclkit.questions.denials.read import require_log
 from aclkit.questions.narrow.answer import Result, narrow_answer, summary
 from aclkit.questions.narrow.keep import read_kept
-from aclkit.questions.narrow.owners import shared_owners
+from aclkit.questions.narrow.narrowing import shared_owners
 from aclkit.questions.narrow.pieces import Names
 from aclkit.questions.narrow.propose import Asked, notes_on, propose_narrow
 from aclkit.questions.read_state import read_state
-from aclkit.questions.usage.read_use import ACCESS_DAY, USE_TABLES, LogOptions, read_use
+from aclkit.questions.usage.read_use import USE_TABLES, LogOptions, read_use
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.runtime.progress import step
@@ -124,10 +123,7 @@ def narrow(
 def _read(context: Context, principals: Sequence[str], of_log: LogOptions) -> tuple[Asked, str]:
     """Read what decides, what was used, and what the log covers; and return the cluster's id."""
     with context.open({name: {} for name in USE_TABLES}) as opened:
-        if ACCESS_DAY not in opened.published.run.table_versions:
-            raise UsageError(
-                "No authorizer log has been read yet. Next: aclkit usage --authorizer-log PATH"
-            )
+        require_log(opened.published)
         state = read_state(opened.source, with_names=False)
         tell_all(state.notes)
         asked = Asked(use=read_use(*opened.source, state.rules, of_log, principals))
@@ -138,11 +134,7 @@ def _check(result: Result, budget: Budget) -> None:
     """End where a proof is not known."""
     unknown = [each.narrowed.principal for each in result.proven if not each.is_known]
     if unknown:
-        tell(
-            f"The search limit was reached before it was proven what {few(unknown)} would lose. "
-            f"Nothing is printed. Raise the limit with {budget.to_raise}, or name a principal."
-        )
-        click.get_current_context().exit(_NOT_PROVEN)
+        end_unproven(f"what {few(unknown)} would lose", f"{budget.to_raise}, or name a principal")
 
 
 def _write_acls(
@@ -169,8 +161,7 @@ def _write_acls(
                 "of one of them only. The others would lose theirs. Use --format kafka-acls."
             )
         )
-    for acl in unsaid[:_MOST_LEFT_OUT]:
-        tell(clean(f"Left out: {acl_words(acl)}."))
+    tell_left_out(unsaid, clean)
     if unsaid:
         acls = number_of(len(unsaid), "ACL")
         tell(f"{acls} are comments: the format cannot express them, or they wait for one of them.")
@@ -178,6 +169,4 @@ def _write_acls(
         click.get_current_context().exit(1)
 
 
-_NOT_PROVEN: Final = 1
 _NOT_COVERED: Final = 3
-_MOST_LEFT_OUT: Final = 20

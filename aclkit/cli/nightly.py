@@ -23,12 +23,16 @@ from aclkit.audit.reports.summary_page import short_parts
 from aclkit.audit.reports.words import severities
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
-from aclkit.cli.by_whom_options import automation_of, by_whom_options, controller_log
 from aclkit.cli.context import Context
-from aclkit.cli.drift_options import drift_files, drift_options
 from aclkit.cli.help import command
-from aclkit.cli.lease_options import lease_options, leases_chosen
 from aclkit.cli.materialize import deciding_options
+from aclkit.cli.nightly_options import (
+    automation_of,
+    checking_options,
+    controller_log,
+    drift_files,
+    leases_chosen,
+)
 from aclkit.cli.options import (
     FiniteRange,
     flag,
@@ -57,8 +61,7 @@ from aclkit.model.broker_settings import resolve
 from aclkit.model.findings import NEVER
 from aclkit.model.principal import parse_super_users
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import AskedReading, BrokerSettings
-from aclkit.model.semantics_words import asked_words
+from aclkit.model.semantics import AskedReading, BrokerSettings, asked_words
 from aclkit.nightly.nightly_run import NightlyOptions, NightlyResult, run_nightly
 from aclkit.nightly.policies import Policies, newest_summary
 from aclkit.pipeline.explain.decided import MaterializeOptions
@@ -114,9 +117,7 @@ run_options = together(
         metavar="FILE.toml",
         help="Policies to check; a failed one means exit code 1. See aclkit assert.",
     ),
-    drift_options,
-    by_whom_options,
-    lease_options,
+    checking_options,
     option("--report", metavar="FILE.md", help="Also write the summary to this file."),
     option(
         "--report-dir", metavar="DIR", help="Write the reports of --report-formats to this folder."

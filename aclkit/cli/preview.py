@@ -15,10 +15,9 @@ from aclkit.cli.output import tell, tell_all
 from aclkit.cli.preview_apply import apply
 from aclkit.kafka.acls.creation import CreationRules, acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
-from aclkit.model.acl_words import acl_words
-from aclkit.model.semantics import Semantics, read_as
-from aclkit.model.semantics_words import changed_settings
-from aclkit.model.unknown_settings import caveats_on_list
+from aclkit.model.acl import acl_words
+from aclkit.model.broker_settings import caveats_on_list
+from aclkit.model.semantics import Semantics, changed_settings, read_as
 from aclkit.pipeline.replay.changes import add_to, remove_from
 from aclkit.questions.difference.change import Change
 from aclkit.questions.difference.globs import to_next_run

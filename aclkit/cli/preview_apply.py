@@ -12,11 +12,11 @@ import click
 from aclkit.answer.masked import masker
 from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.findings.audit_input import AuditInput
-from aclkit.audit.findings.read import AUDITED, audit_published, read_findings
+from aclkit.audit.findings.audit_tables import AUDITED, audit_published, read_findings
 from aclkit.audit.findings.registry import changed_findings
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
-from aclkit.cli.desired_options import DesiredOptions, desired_options
+from aclkit.cli.desired import DesiredOptions, desired_options
 from aclkit.cli.effect import end_with, tell_first_glob, without_gc
 from aclkit.cli.gate_options import (
     GateOptions,

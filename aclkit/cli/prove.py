@@ -10,7 +10,7 @@ import click
 from aclkit.answer.render import FORMATS, SARIF
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
-from aclkit.cli.desired_options import DesiredOptions, desired_options
+from aclkit.cli.desired import DesiredOptions, desired_options
 from aclkit.cli.diff import sides_options, write_sides
 from aclkit.cli.help import Group
 from aclkit.cli.options import together

@@ -13,14 +13,14 @@ import click
 from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS
 from aclkit.audit.findings.audit_input import AuditInput
+from aclkit.audit.findings.audit_tables import audit_published, read_findings
 from aclkit.audit.findings.baseline import classify
-from aclkit.audit.findings.read import audit_published, read_findings
 from aclkit.audit.findings.redundant import reasons_to_go
 from aclkit.audit.findings.registry import check_kinds, find_all
 from aclkit.audit.findings.remedies import advice_of
-from aclkit.cli.acls import KAFKA_ACLS
+from aclkit.cli.acls import KAFKA_ACLS, end_with_comments
 from aclkit.cli.baseline_options import baseline_options, read_baseline, read_mutes
-from aclkit.cli.budget_options import budget_options
+from aclkit.cli.budget_options import budget_options, end_unproven
 from aclkit.cli.completion import complete_finding
 from aclkit.cli.context import Context, Opened, formats
 from aclkit.cli.effect import Gate, write_effect
@@ -33,8 +33,8 @@ from aclkit.kafka.acls.script import Stage, render_stages
 from aclkit.kafka.desired.read import Asked as AskedOfFiles
 from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES, Finding, up_to
-from aclkit.model.phrases import number_of
 from aclkit.model.redpanda import MEMBERS_UNKNOWN, has_unknown_members
+from aclkit.questions.denials.read import has_log, require_log
 from aclkit.questions.difference.change import Change
 from aclkit.questions.difference.compared import preview
 from aclkit.questions.narrow.keep import read_kept
@@ -47,13 +47,21 @@ from aclkit.questions.remedy.answer import (
     summary,
     title_of,
 )
-from aclkit.questions.remedy.by_use import Keep, by_use
-from aclkit.questions.remedy.narrower import narrower
-from aclkit.questions.remedy.proposal import NARROW, TIDY, Advice, ForPerson, Proposal
+from aclkit.questions.remedy.by_use import Keep, by_use, narrower
+from aclkit.questions.remedy.change_set import (
+    NARROW,
+    TIDY,
+    Advice,
+    Binding,
+    ForPerson,
+    LeftOut,
+    Proposal,
+    Step,
+    dropped_with,
+)
 from aclkit.questions.remedy.prove import Remedy, make_remedy
-from aclkit.questions.remedy.steps import Binding, LeftOut, Step, dropped_with
 from aclkit.questions.state import State
-from aclkit.questions.usage.read_use import ACCESS_DAY, LogOptions, read_use
+from aclkit.questions.usage.read_use import LogOptions, read_use
 from aclkit.questions.usage.use import UseOfAcls
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
@@ -267,12 +275,9 @@ def _narrower(
     opened: Opened, use: UseOfAcls, keep: Keep, chosen: Chosen, budget: Budget
 ) -> tuple[Sequence[Proposal], Sequence[str]]:
     """Return what narrower sets remove, or why there are none."""
-    has_log = ACCESS_DAY in opened.published.run.table_versions
-    if not has_log and NARROW in chosen.only:
-        raise UsageError(
-            "No authorizer log has been read yet. Next: aclkit usage --authorizer-log PATH"
-        )
-    if not has_log or not chosen.wants(NARROW, "info"):
+    if NARROW in chosen.only:
+        require_log(opened.published)
+    if not has_log(opened.published) or not chosen.wants(NARROW, "info"):
         return (), ()
     if missing := use.log.missing:
         return (), [f"No ACL is narrowed. {each.words}" for each in missing]
@@ -315,12 +320,7 @@ def _step_of(digits: str, remedy: Remedy) -> Step:
 def _check_proof(remedy: Remedy) -> None:
     """End where the proof is not known."""
     if not remedy.is_known:
-        tell(
-            "The search limit was reached before it was proven that only access that findings name "
-            "is lost. Nothing is printed. Raise the limit with "
-            f"{remedy.proving.to_raise}."
-        )
-        click.get_current_context().exit(_NOT_PROVEN)
+        end_unproven("that only access that findings name is lost", remedy.proving.to_raise)
 
 
 def _change(base: State, before: Rules, after: Rules) -> Change:
@@ -344,10 +344,4 @@ def _write_script(context: Context, remedy: Remedy, steps: Sequence[Step]) -> No
     tell(summary(remedy) if len(steps) != 1 else title_of(steps[0]))
     if steps:
         tell(proof_sentence(remedy))
-    if unsaid:
-        changes = number_of(sum(len(each.add) + len(each.remove) for each in steps), "change")
-        tell(
-            f"{len(unsaid):,} of {changes} are comments in the script: kafka-acls cannot make "
-            "them, or they wait for one that it cannot make."
-        )
-        click.get_current_context().exit(_NOT_PROVEN)
+    end_with_comments(unsaid, sum(len(each.add) + len(each.remove) for each in steps))

@@ -11,10 +11,16 @@ from typing import Any, Final
 
 import click
 
-from aclkit.answer.json_text import json_text
-from aclkit.audit.alerts.alerts import ALWAYS, STYLES, alert_of_failure, render_alert
+from aclkit.answer.rows import json_text
+from aclkit.audit.alerts.alert import (
+    ALWAYS,
+    STYLES,
+    Moved,
+    alert_of_failure,
+    alert_since,
+    render_alert,
+)
 from aclkit.audit.alerts.delivery import Delivery
-from aclkit.audit.alerts.since import Moved, alert_since
 from aclkit.audit.alerts.webhook import ADDRESS_VARIABLE, Webhook, find_webhook, send_alert
 from aclkit.audit.findings.baseline import classify
 from aclkit.audit.reports.data import NightlySummary

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from aclkit.answer.document import Answer, Facts, Sentence
-from aclkit.audit.review.answers import OPEN, state_of, torn_notes
+from aclkit.audit.review.answers import open_of, torn_notes
 from aclkit.audit.review.beside import Checked, check_beside, finish
 from aclkit.audit.review.choosing import item_of, items_matching, sound_text, wanted_of
 from aclkit.audit.review.closing import closed_answer, make_evidence, obstacles, removed_items
@@ -34,9 +34,9 @@ from aclkit.audit.review.folder import (
     write_closed,
 )
 from aclkit.audit.review.items import Item
-from aclkit.audit.review.read import Reproduced, reproduce
 from aclkit.audit.review.removal import plan_removal
 from aclkit.audit.review.sheet import Filled, read_sheet, write_sheet
+from aclkit.audit.review.starting import Reproduced, reproduce
 from aclkit.audit.review.templates import PCI_DSS, gaps
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command, question
@@ -124,7 +124,7 @@ def _open_items(
         raise UsageError("No item matches --owner and --principal. Next: aclkit review show")
     if replace:
         return found
-    return [item for item in found if state_of(stored.review, stored.in_force, item) == OPEN]
+    return open_of(stored.review, stored.in_force, found)
 
 
 @question("export")
@@ -157,7 +157,7 @@ def export_sheet(
     decisions = stored.in_force
     items = items_matching(stored.review, owner, None)
     if chosen["open"]:
-        items = [item for item in items if state_of(stored.review, decisions, item) == OPEN]
+        items = open_of(stored.review, decisions, items)
     deliver(write_sheet(stored.review, decisions, items), output, PROGRAMS, may_page=False)
 
 
@@ -262,7 +262,7 @@ def close_review(
     with changing(root, name) as stored:
         _check(stored, base, acknowledged_by or "", open_as)
         if open_as is not None:
-            left = [i for i in stored.review.items if _is_open(stored, i.item_id)]
+            left = open_of(stored.review, stored.in_force, stored.review.items)
             wanted = wanted_of(left, open_as, _NOT_DECIDED, closer, {}, replaces=False)
             append(stored, wanted, AT_CLOSE)
             stored = load(root, name)
@@ -271,11 +271,6 @@ def close_review(
     tell_all(base.notes)
     paths = [str(stored.place / each) for each in (EVIDENCE, EVIDENCE_PAGE, SCRIPT)]
     context.write(closed_answer(evidence, paths))
-
-
-def _is_open(stored: Stored, item_id: str) -> bool:
-    item = stored.review.by_id[item_id]
-    return state_of(stored.review, stored.in_force, item) == OPEN
 
 
 def _check(stored: Stored, base: State, acknowledged_by: str, open_as: str | None) -> None:

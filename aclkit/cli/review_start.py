@@ -11,19 +11,23 @@ from typing import Final
 import click
 
 from aclkit.audit.review.answers import (
-    OPEN,
     items_answer,
     list_answer,
+    open_of,
     started_answer,
-    state_of,
     status_answer,
 )
 from aclkit.audit.review.attributes import COLUMNS, OwnerRow, read_rows
 from aclkit.audit.review.choosing import items_matching, sound_text
 from aclkit.audit.review.evidence import Evidence
 from aclkit.audit.review.folder import create, evidence_of, load, load_all, load_one, names_of, now
-from aclkit.audit.review.known_of_acls import read_item_ends, read_item_use
-from aclkit.audit.review.read import NewReview, new_review, read_acls_of
+from aclkit.audit.review.starting import (
+    NewReview,
+    new_review,
+    read_acls_of,
+    read_item_ends,
+    read_item_use,
+)
 from aclkit.audit.review.templates import PCI_DSS, TEMPLATES, is_still_valid
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import COMMANDS, LazyGroup, command, question
@@ -116,7 +120,6 @@ def review() -> None:
 
 
 _TOML: Final = ".toml"
-_TABLE: Final = "owner"
 
 
 @command("start")
@@ -218,15 +221,13 @@ def _free_name(root: Path) -> str:
 def _read_owners(path: str) -> list[OwnerRow]:
     """Read an owners' file, by its ending."""
     if PurePath(path).suffix.lower() == _TOML:
-        tables = parse_tables(read_text(path), path, _TABLE)
-        for number, table in enumerate(tables, start=1):
+        tables = parse_tables(read_text(path), path, "owner")
+        for where, table in tables.items():
             for key, value in table.items():
                 if key not in COLUMNS or not isinstance(value, str):
-                    raise UsageError(
-                        f"{path}: [[{_TABLE}]] {number}: {shown_key(key)}: expected texts "
-                        f"{', '.join(COLUMNS)}"
-                    )
-        return read_rows(tables, path)
+                    names = ", ".join(COLUMNS)
+                    raise UsageError(f"{where}: {shown_key(key)}: expected texts {names}")
+        return read_rows(tables.values(), path)
     rows = list(read_sheet(path, Columns(names=COLUMNS, are_needed=False)))
     known = {name for row in rows for name in row}
     if rows and not known & set(COLUMNS[:2]):
@@ -286,7 +287,7 @@ def show_items(
     stored = load_one(reviews_folder(context, reviews), review)
     items = items_matching(stored.review, owner, principal)
     if chosen["open"]:
-        items = [each for each in items if state_of(stored.review, stored.in_force, each) == OPEN]
+        items = open_of(stored.review, stored.in_force, items)
     context.write(items_answer(stored, items, shows_carried=chosen["carried"]))
 
 

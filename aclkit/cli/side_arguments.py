@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aclkit.cli.context import Context
-from aclkit.cli.desired_options import DesiredOptions
+from aclkit.cli.desired import DesiredOptions
 from aclkit.cli.output import tell_all
 from aclkit.cli.settings_options import given_settings, own_semantics
 from aclkit.errors import UsageError

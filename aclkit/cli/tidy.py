@@ -10,20 +10,18 @@ import click
 
 from aclkit.answer.masked import masked, masker
 from aclkit.answer.render import FORMATS
-from aclkit.audit.findings.read import AUDITED, audit_published
+from aclkit.audit.findings.audit_tables import AUDITED, audit_published
 from aclkit.audit.findings.redundant import reasons_to_go
-from aclkit.cli.acls import KAFKA_ACLS
-from aclkit.cli.budget_options import budget_options
+from aclkit.cli.acls import KAFKA_ACLS, end_with_comments, tell_left_out
+from aclkit.cli.budget_options import budget_options, end_unproven
 from aclkit.cli.context import Context, formats
-from aclkit.cli.desired_options import DesiredOptions, desired_options
+from aclkit.cli.desired import DesiredOptions, desired_options
 from aclkit.cli.help import question
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell, tell_all
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.script import render_changes
-from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
-from aclkit.model.phrases import number_of
 from aclkit.questions.query.as_of import STATE
 from aclkit.questions.read_state import Files, read_state
 from aclkit.questions.tidy.answer import proposals_answer, reason_words, summary, tidy_answer
@@ -31,8 +29,6 @@ from aclkit.questions.tidy.propose import Proven, propose, tidy_proven
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.tidy import IDLE
 from aclkit.rules.patterns.match import GLOB, PREFIXED
-
-_NOT_PROVEN: Final = 1
 
 
 @question("tidy")
@@ -133,13 +129,8 @@ _AUDITED: Final[dict[str, dict[str, str]]] = {name: {} for name in AUDITED}
 
 def _check(proven: Proven) -> None:
     """End where the proof is not known."""
-    if proven.proof.is_known:
-        return
-    tell(
-        "The search limit was reached before it was proven that no decision changes. Nothing is "
-        f"printed. Raise the limit with {proven.proving.to_raise}."
-    )
-    click.get_current_context().exit(_NOT_PROVEN)
+    if not proven.proof.is_known:
+        end_unproven("that no decision changes", proven.proving.to_raise)
 
 
 def _write_script(context: Context, proven: Proven, clean: Callable[[str], str]) -> None:
@@ -153,15 +144,5 @@ def _write_script(context: Context, proven: Proven, clean: Callable[[str], str])
     lines, unsaid = render_changes(found.added, [covered, idle])
     context.deliver(f"{line}\n" for line in lines)
     tell(summary(proven))
-    for acl in unsaid[:_MOST_LEFT_OUT]:
-        tell(clean(f"Left out: {acl_words(acl)}."))
-    if unsaid:
-        changes = number_of(len(found.added) + len(found.steps), "change")
-        tell(
-            f"{len(unsaid):,} of {changes} are comments in the script: kafka-acls cannot make "
-            "them, or they wait for one that it cannot make."
-        )
-        click.get_current_context().exit(1)
-
-
-_MOST_LEFT_OUT: Final = 20
+    tell_left_out(unsaid, clean)
+    end_with_comments(unsaid, len(found.added) + len(found.steps))

@@ -18,7 +18,7 @@ from aclkit.cli.use_options import log_options
 from aclkit.pipeline.explain.materialize import continue_from_replay
 from aclkit.pipeline.plan import DecideWith
 from aclkit.pipeline.replay.known_tables import read_clusters
-from aclkit.questions.denials.findings import LEAST_LINES
+from aclkit.questions.denials.answer import LEAST_LINES
 from aclkit.questions.usage.answer import usage_answer
 from aclkit.questions.usage.clock import parse_zone
 from aclkit.questions.usage.command import UsageOptions, check_usage

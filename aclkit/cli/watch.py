@@ -24,9 +24,8 @@ from aclkit.cli.report import delivery_of
 from aclkit.errors import UsageError
 from aclkit.nightly.nightly_run import NightlyResult
 from aclkit.nightly.policies import Policies
-from aclkit.nightly.watch_health import health, watch_metrics
 from aclkit.nightly.watch_work import WatchWork, require_only_watcher
-from aclkit.nightly.watching import Pace, Watcher
+from aclkit.nightly.watching import Pace, Watcher, health, watch_metrics
 from aclkit.pipeline.replay.following import Following
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.runtime.loopback import Reply, answering, parse_loopback

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import quoted
+from aclkit.model.acl import Acl, quoted
 
 _MAKES: Final = {
     "CLUSTER_ACTION": (

@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from aclkit.audit.findings.audit_input import BROAD_SHARE
+from aclkit.audit.findings.audit_tables import acls_of, audit_of, show_openings
 from aclkit.audit.findings.by_hand import REMOVED_WITHIN, Automation, find_by_hand
 from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.drift import DesiredFiles
 from aclkit.audit.findings.leases import Leases
-from aclkit.audit.findings.read import acls_of, audit_of, show_openings
-from aclkit.audit.findings.registry import find_all
-from aclkit.audit.findings.rights import find_missing_rights, hidden_parts
-from aclkit.audit.findings.settings import (
+from aclkit.audit.findings.readings import (
     find_broker_settings_differ,
     find_reading_changed,
     find_super_users_unknown,
 )
+from aclkit.audit.findings.registry import find_all
+from aclkit.audit.findings.rights import find_missing_rights, hidden_parts
 from aclkit.audit.findings.unknown import find_unknown, notes_on, staying, those_on_unknown
 from aclkit.audit.reports.data import NightlySummary
 from aclkit.audit.reports.gather import read_summary

@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, Final, Protocol
 
+from aclkit.audit.alerts.alert import Moved
 from aclkit.audit.alerts.delivery import Delivery, moved_since
-from aclkit.audit.alerts.since import Moved
 from aclkit.audit.alerts.webhook import StillSendingError
 from aclkit.audit.reports.as_prometheus import render_prometheus
 from aclkit.audit.reports.data import NightlySummary, RunReport
 from aclkit.audit.reports.gather import gather
 from aclkit.audit.reports.words import iso, verdict
 from aclkit.errors import AclkitError, UnnotedError
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.visible import visible
 from aclkit.nightly.nightly_run import NightlyResult
 from aclkit.nightly.policies import Policies, newest_summary

@@ -12,14 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aclkit.errors import UsageError
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
-from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
+from aclkit.model.acl import Acl, acl_words
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings, caveats_on_list
 from aclkit.model.brokers import ranges_by_broker, require_known_reading
 from aclkit.model.redpanda import authorizer_of
 from aclkit.model.semantics import KIP_1042, PRESETS, AskedReading, BrokerSettings, Semantics
 from aclkit.model.super_users import has_placeholder
-from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.state import RECORDS, WAREHOUSE, State
 from aclkit.questions.state_words import said
 from aclkit.rules.patterns.match import GLOB

@@ -1,8 +1,11 @@
-"""JSON and TOML that a user wrote → its values, or what is wrong with it. Pure.
+"""JSON, TOML and YAML that a user wrote → its values, or what is wrong with it. Pure.
 
 Read strictly: no key stands twice, each number is one that others can hold, each text one that can
 be written, and nothing is nested more deeply than a person writes. The depth is checked before the
 parsers run, because their time grows with its square.
+
+Of YAML every scalar is a text: a plain ``yes``, ``on`` or ``017`` stays what the user wrote, and
+what it means is known to the reader of its key.
 """
 
 from __future__ import annotations
@@ -12,11 +15,12 @@ import math
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from aclkit.errors import UsageError
 from aclkit.model.phrases import few
+from aclkit.runtime import yaml_nodes
 
 MOST_NESTED: Final = 32
 """Lists and objects within each other."""
@@ -94,11 +98,13 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
     return content
 
 
-def parse_tables(text: str, source: str, name: str) -> list[dict[str, Any]]:
-    """Read TOML that holds nothing but tables ``[[name]]``.
+def parse_tables(
+    text: str, source: str, name: str, *, is_needed: bool = False
+) -> dict[str, dict[str, Any]]:
+    """Read TOML that holds nothing but tables ``[[name]]``: where each stands, and the table.
 
     Raises:
-        UsageError: as ``parse_toml``, or it holds something else.
+        UsageError: as ``parse_toml``, or it holds something else, or no table where one is needed.
     """
     content = parse_toml(text, source)
     tables = content.pop(name, [])
@@ -106,7 +112,20 @@ def parse_tables(text: str, source: str, name: str) -> list[dict[str, Any]]:
         raise UsageError(f"{source}: unknown {few(map(shown_key, content))}, expected [[{name}]]")
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{source}: {name}: expected tables [[{name}]]")
-    return tables
+    if is_needed and not tables:
+        raise UsageError(f"{source}: expected at least one table [[{name}]]")
+    return {f"{source}: [[{name}]] {n}": table for n, table in enumerate(tables, start=1)}
+
+
+def require_texts(values: Mapping[str, object], where: str) -> None:
+    """Insist that all values of a table are texts, none of them blank.
+
+    Raises:
+        UsageError: one is not.
+    """
+    for key, value in values.items():
+        if not (isinstance(value, str) and value.strip()):
+            raise UsageError(f"{where}: {key}: expected a text, found {value!r}")
 
 
 def refuse_unknown(
@@ -229,3 +248,41 @@ def _whole(text: str) -> int:
     if len(text) > MOST_DIGITS:
         raise ValueError(f"a number has more than {MOST_DIGITS:,} digits")
     return int(text)
+
+
+Value = str | None | list[Any] | dict[str, Any]
+"""A text, nothing, a list or a mapping of such values."""
+
+
+def parse_yaml(text: str, source: str) -> list[Value]:
+    r"""Read the documents of a YAML text; an empty one is None.
+
+    Args:
+        text: the text.
+        source: what the file is called in errors.
+
+    Raises:
+        UsageError: it is no YAML, or none that is read strictly.
+
+    >>> parse_yaml("a: {on: yes, n: 017, empty: }\n---\n- &x [1, ~]\n- *x", "f")
+    [{'a': {'on': 'yes', 'n': '017', 'empty': None}}, [['1', None], ['1', None]]]
+    """
+
+    def refuse(line: int, why: str) -> None:
+        raise UsageError(f"{source}{f':{line}' if line else ''}: {why}")
+
+    def value(node: yaml_nodes.Node) -> Value:
+        if isinstance(node, yaml_nodes.Scalar):
+            if node.tag not in (None, "text"):
+                refuse(node.line, "A tag is not read here. Remove it")
+            return None if node.kind == "null" else node.text
+        if isinstance(node, yaml_nodes.Mapping):
+            pairs = ((value(key), value(each)) for key, each in node.pairs)
+            return {str(key or ""): each for key, each in pairs}
+        return [value(each) for each in node.items]
+
+    stars: list[int] = []
+    documents = [value(node) for node in yaml_nodes.read_nodes(text, refuse, stars)]
+    for line in stars:
+        refuse(line, 'A key * has no quotes. Write "*":')
+    return documents

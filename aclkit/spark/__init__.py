@@ -4,7 +4,6 @@ All three use only what a client of Spark Connect has too. The workers import ac
 """
 
 from aclkit.spark.deciding import decide
-from aclkit.spark.metadata_log import register
-from aclkit.spark.published_tables import tables
+from aclkit.spark.readable import register, tables
 
 __all__ = ["decide", "register", "tables"]

@@ -2,6 +2,7 @@
 
 The plan has no exchange: the ACLs, indexed, travel once to each worker, and an Arrow UDF decides
 batches of requests where they are. Within a worker the distinct names are looked up once each.
+Spark finds a column whatever its case, unless the session sets ``spark.sql.caseSensitive``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -21,16 +22,17 @@ from pyspark.sql import functions as F
 from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined] # not in the stubs
 from pyspark.sql.types import StringType, StructField, StructType
 
-from aclkit.errors import UsageError
+from aclkit.errors import DataError, UsageError
 from aclkit.model.acl import Acl
 from aclkit.model.brokers import ranges_by_broker, require_known_reading
+from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.model.moment import parse_moment
 from aclkit.model.semantics import AskedReading, BrokerSettings, Semantics, read_as
 from aclkit.model.super_users import given_super_users
 from aclkit.questions.read_state import Warehouse, read_state
 from aclkit.rules.decide.many import ASKED, RULED, ManyRequests
-from aclkit.spark.columns import free_name, has_column, require_texts
-from aclkit.spark.framed_acls import read_frame
+from aclkit.runtime.arrow import rows_of
+from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of
 
 log = logging.getLogger(__name__)
 
@@ -168,3 +170,85 @@ def _ruling(judge: ManyRequests) -> Callable[..., Column]:
 def _load(payload: bytes) -> ManyRequests:
     judge: ManyRequests = pickle.loads(payload)  # noqa: S301 -- the driver pickled it itself
     return judge
+
+
+_CLUSTER: Final = "cluster_id"
+_WORDS: Final = {
+    "resource_type": ResourceType,
+    "pattern_type": PatternType,
+    "operation": AclOperation,
+    "permission_type": AclPermissionType,
+}
+
+
+def read_frame(acls: DataFrame, cluster: str | None) -> list[Acl]:
+    """Collect the ACLs of a frame.
+
+    Args:
+        acls: with the columns of ``acl_current``; ``cluster_id`` can be missing.
+        cluster: whose rows to take, of a frame with several clusters.
+
+    Raises:
+        UsageError: a column is missing, or the rows are of several clusters.
+        DataError: a row has null, or a word that is none of Kafka's: acted on, ``Deny`` or
+            ``read`` would deny or allow what the real ACL does not.
+    """
+    require_texts(acls, ACL_COLUMNS)
+    names = [*ACL_COLUMNS, _CLUSTER] if has_column(acls, _CLUSTER) else [*ACL_COLUMNS]
+    if cluster is not None:
+        if _CLUSTER not in names:
+            raise UsageError(f"The ACLs have no column {_CLUSTER}. Leave cluster out.")
+        acls = acls.where(F.col(_CLUSTER) == cluster)
+    found = acls.select(*names).toArrow()
+    if _CLUSTER in names and len(found.columns[-1].unique()) > 1:
+        raise UsageError("The ACLs are of several clusters. Pass cluster, the id of one.")
+    rows = found.columns[: len(ACL_COLUMNS)]
+    for name, column in zip(ACL_COLUMNS, rows, strict=True):
+        if column.null_count:
+            raise DataError(f"Expected ACLs without null, found one in {name}")
+    return [_sound(acl_of(row)) for row in rows_of(rows)]
+
+
+def _sound(acl: Acl) -> Acl:
+    for name, enum in _WORDS.items():
+        word = getattr(acl, name)
+        if not enum.is_word(word):
+            raise DataError(f"ACL {acl.acl_id!r} has an unknown {name} {word[:40]!r}")
+    return acl
+
+
+def require_texts(frame: DataFrame, names: Collection[str]) -> None:
+    """Insist that a frame has text columns.
+
+    Raises:
+        UsageError: one is missing, of another type, or there twice.
+    """
+    fold = _folding(frame)
+    wrong = []
+    for name in names:
+        kinds = [field.dataType for field in frame.schema if fold(field.name) == fold(name)]
+        if not kinds:
+            wrong.append(f"missing: {name}")
+        elif len(kinds) > 1:
+            wrong.append(f"more than once: {name}")
+        elif not isinstance(kinds[0], StringType):
+            wrong.append(f"{name} is {kinds[0].simpleString()}")
+    if wrong:
+        raise UsageError(f"Expected text columns {', '.join(names)}; {', '.join(wrong)}")
+
+
+def has_column(frame: DataFrame, name: str) -> bool:
+    """Whether a frame has a column of a name."""
+    fold = _folding(frame)
+    return fold(name) in map(fold, frame.columns)
+
+
+def free_name(frame: DataFrame, name: str) -> str:
+    """Return a name that no column of a frame has: this one, or a longer one."""
+    return free_name(frame, f"{name}_") if has_column(frame, name) else name
+
+
+def _folding(frame: DataFrame) -> Callable[[str], str]:
+    """Return what makes one of names that are one in the session of a frame."""
+    sensitive = frame.sparkSession.conf.get("spark.sql.caseSensitive", "false")
+    return str if sensitive == "true" else str.lower

@@ -1,27 +1,43 @@
-"""The tables of a store as DataFrames: Spark reads and writes them.
+"""The tables of a store as DataFrames: Spark reads and writes them, and answers a run about them.
 
 Spark commits on a local disk only: on an object store it asks for no condition, so there it writes
 files next to those of a table, which are taken over (``new_files``).
+
+What answers is the other half of ``reader``, for tables that are too large for this process. The
+statements are the same, DuckDB's SQL, rewritten for Spark (``spark_sql``). The session is new, so
+it has cached nothing of what the run has written; values are bound, and no name is put into a
+statement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Literal
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+import pyarrow as pa
 from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from aclkit.runtime.frame import local_frame, struct_of
+from aclkit.runtime.arrow import record_batch
+from aclkit.runtime.frame import Steps, arrow_schema_of, local_frame, struct_of
+from aclkit.runtime.spark import session_beside
 from aclkit.warehouse import commits
 from aclkit.warehouse.new_files import ROWS_OF_A_FILE, write_by_spark
+from aclkit.warehouse.pinned_sql import spark_sql
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.shared_folder import require_files_here
 from aclkit.warehouse.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from aclkit.warehouse.reader import Versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +205,78 @@ def _of_contract(table: str, rows: DataFrame) -> DataFrame:
 def schema_of(table: str) -> StructType:
     """Return the StructType that ``schemas.TABLES`` declares for a table."""
     return struct_of(TABLES[table].ddl)
+
+
+_NAMES: Final = ("principal", "host", "resource")
+"""Tables of the names asked about: joins copy them to all tasks, and move no pairs for them."""
+
+_ROWS_OF_A_BATCH: Final = 50_000
+
+
+@contextmanager
+def read_by_spark(
+    store: Store, cluster_id: str | None, tables: Versions, *beside: tuple[Store, Versions]
+) -> Iterator[SparkReader]:
+    """Open tables for a run's questions to Spark; see ``reader.read_versions``."""
+    session = session_beside(store.spark)
+    with Steps() as kept:
+        reader = SparkReader(session, kept)
+        for of, named in ((store, tables), *beside):
+            opened = TableFrames(Store(session, of.place.text))
+            for name, (table, version) in named.items():
+                rows = opened.read_version(table, version)
+                if cluster_id is not None:
+                    rows = rows.where(F.col("cluster_id") == F.lit(cluster_id))
+                reader.know(name, F.broadcast(rows) if table in _NAMES else rows)
+        yield reader
+
+
+@dataclass(frozen=True, slots=True)
+class SparkReader:
+    """What Spark knows under names, for statements in DuckDB's SQL; see ``reader.Asks``.
+
+    Attributes:
+        spark: a session that no other code uses.
+        kept: frees what was computed for later statements.
+    """
+
+    spark: SparkSession
+    kept: Steps
+
+    def know(self, name: str, rows: DataFrame) -> None:
+        """Make a frame known under a name."""
+        rows.createOrReplaceTempView(name)
+
+    def frame(self, sql: str, *values: object) -> DataFrame:
+        """Return the result of a SELECT, still to be computed."""
+        return self.spark.sql(spark_sql(sql), args=list(values) or None)
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a SELECT, few; each ``?`` in it stands for a value."""
+        return [tuple(row) for row in self.frame(sql, *values).collect()]
+
+    def stream(self, sql: str) -> pa.RecordBatchReader:
+        """Return the result of a SELECT batch by batch, a partition of it at a time."""
+        found = self.frame(sql)
+        schema = arrow_schema_of(found.schema)
+        rows = map(tuple, found.toLocalIterator())
+        parts = iter(lambda: list(islice(rows, _ROWS_OF_A_BATCH)), [])
+        batches = (record_batch(part, schema) for part in parts)
+        return pa.RecordBatchReader.from_batches(schema, batches)
+
+    def give(self, name: str, table: pa.Table) -> None:
+        """Make a small table known under a name."""
+        self.know(name, F.broadcast(self.spark.createDataFrame(table)))
+
+    def keep(self, name: str, sql: str) -> None:
+        """Compute a SELECT once for later statements, which find its rows under a name."""
+        self.know(name, self.kept.checkpoint(self.frame(sql)))
+
+    def see(self, name: str, sql: str) -> None:
+        """Make a SELECT known under a name, which is computed wherever that is asked."""
+        self.know(name, self.frame(sql))
+
+    def append(self, store: Store, table: str, sql: str, whose: Mapping[str, str]) -> None:
+        """Append the result of a SELECT to a table of a run, by tasks; see ``reader.Asks``."""
+        values = {name: F.lit(value) for name, value in whose.items()}
+        TableFrames(store).append(table, self.frame(sql).withColumns(values))

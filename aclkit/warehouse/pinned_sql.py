@@ -97,7 +97,7 @@ def _past(published: Published, select: Callable[..., str]) -> dict[str, str]:
         clusters = [cluster for of, cluster in kept if of == name]
         parts = [
             select(
-                name, versions_before(published, cluster)[name], f"cluster_id = {_text(cluster)}"
+                name, versions_before(published, cluster)[name], f"cluster_id = {sql_text(cluster)}"
             )
             for cluster in clusters
         ]
@@ -135,7 +135,8 @@ def _type(kind: str, dialect: str) -> str:
     return exp.DataType.build(kind, dialect="spark").sql(dialect)
 
 
-def _text(text: str) -> str:
+def sql_text(text: str) -> str:
+    """Write a text as SQL has it."""
     return "'" + text.replace("'", "''") + "'"
 
 

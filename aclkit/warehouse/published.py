@@ -126,7 +126,7 @@ DAY: Final = timedelta(days=1)
 
 def as_of(published: Published, run: PublishedRun) -> AsOf:
     """Return when the sources were read that a run stands on, and up to which offset it goes."""
-    read = _reading_run(published, run) or run
+    read = reading_run(published, run.cluster_id, run.run_number) or run
     time = None if read.started_at is None else read.started_at.replace(tzinfo=UTC)
     return AsOf(time, run.head_offset, checked_at(published.place, run.cluster_id, read.run_id))
 
@@ -137,22 +137,21 @@ def unread_parts(published: Published, run: PublishedRun) -> frozenset[str]:
     Raises:
         SurroundingsError: the settings are not those of this version of aclkit.
     """
-    reading = _reading_run(published, run)
+    reading = reading_run(published, run.cluster_id, run.run_number)
     told = None if reading is None else reading.settings.told
     return frozenset(() if told is None else told.unread)
 
 
-def _reading_run(published: Published, run: PublishedRun) -> PublishedRun | None:
-    """Return the run whose sources a run stands on; None where it is not kept."""
-    mine = [each for each in published.standing if each.cluster_id == run.cluster_id]
-    until = [each for each in mine if each.run_number <= run.run_number]
-    return next((each for each in reversed(until) if each.job in REPLAYING), None)
+def reading_run(
+    published: Published, cluster_id: str, until: int | None = None
+) -> PublishedRun | None:
+    """Return the newest run that read a cluster's sources, if it is kept.
 
-
-def reading_run(published: Published, cluster_id: str) -> PublishedRun | None:
-    """Return the newest run that read a cluster's sources."""
+    With the number of a run it is the one whose sources that run stands on.
+    """
     mine = (run for run in reversed(published.standing) if run.cluster_id == cluster_id)
-    return next((run for run in mine if run.job in REPLAYING), None)
+    read = (run for run in mine if until is None or run.run_number <= until)
+    return next((run for run in read if run.job in REPLAYING), None)
 
 
 def open_warehouse(path: str | None) -> Published:

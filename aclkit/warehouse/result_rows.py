@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from aclkit.answer.rows import distinct
 from aclkit.errors import SurroundingsError
-from aclkit.model.columns import distinct
 
 if TYPE_CHECKING:
     import pandas as pd

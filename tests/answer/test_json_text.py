@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import aclkit
 from aclkit.answer.document import Answer
-from aclkit.answer.json_text import json_text
 from aclkit.answer.masked import masked
 from aclkit.answer.render import JSON, JSONL, Form, render
+from aclkit.answer.rows import json_text
 from aclkit.audit.findings.baseline import render_baseline
 from aclkit.audit.reports.as_sarif import sarif
-from aclkit.audit.review.canonical import pretty
+from aclkit.audit.review.decisions import pretty
 from aclkit.kafka.acls.exports import render_records
 from aclkit.model.findings import Finding
 from tests.factories import acl
@@ -35,8 +35,8 @@ OF_MEMBERS = Answer(
 )
 
 MACHINES = {
-    "answer/json_text.py": "the writer of all JSON that people may see",
-    "answer/rows.py": "lists in a cell: tables make it visible, CSV has values as they are",
+    "answer/rows.py": "the writer of all JSON that people may see; lists in a cell: tables make it "
+    "visible, CSV has values as they are",
     "answer/text.py": "quotes around a text that was made visible",
     "audit/findings/baseline.py": "TOML, of a text that was made visible",
     "cli/init.py": "TOML of the caller's own words",

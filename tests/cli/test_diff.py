@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.questions.difference.change import Change

@@ -10,7 +10,7 @@ import time
 import pytest
 from click.testing import CliRunner
 
-from aclkit.cli import cli, doctor
+from aclkit.cli import cli, maintain
 from aclkit.errors import DataError, SurroundingsError, UsageError
 from aclkit.model.unread import NOT_OFFERED, RIGHT, SETTINGS, Unread, unread_note
 from aclkit.nightly import checks
@@ -212,7 +212,7 @@ def command(monkeypatch, tmp_path):
 
     def call(*words, looks):
         made = [Check(str(number), look, "mend it") for number, look in enumerate(looks)]
-        monkeypatch.setattr(doctor, "CHECKS", made)
+        monkeypatch.setattr(maintain, "CHECKS", made)
         result = CliRunner().invoke(cli, ["doctor", "--format", "json", *words])
         return result.exit_code, json.loads(result.stdout)
 
@@ -249,7 +249,7 @@ def test_a_found_file_says_where_and_not_whom_to_ask(command, tmp_path):
 
 
 def test_people_get_a_line_each_that_acts_on_no_terminal(monkeypatch):
-    monkeypatch.setattr(doctor, "CHECKS", [Check("java", look("a\x1b[2J", "warning", "do"), "x")])
+    monkeypatch.setattr(maintain, "CHECKS", [Check("java", look("a\x1b[2J", "warning", "do"), "x")])
     result = CliRunner().invoke(cli, ["doctor"])
     assert result.stdout.splitlines() == [
         "warning  java       a\\u{1b}[2J",

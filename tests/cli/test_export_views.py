@@ -9,7 +9,7 @@ import pytest
 import sqlglot
 
 from aclkit.audit.mcp.asked_sql import VIEWS
-from aclkit.warehouse import view_script
+from aclkit.warehouse import for_others
 from aclkit.warehouse.schemas import TABLES
 from tests.cli.running import Warehouse
 from tests.on_disk import on_disk
@@ -72,7 +72,7 @@ def test_runs_that_write_and_publish_meanwhile_are_in_no_view(warehouse, monkeyp
         versions["acl_history"] = small.write_table(warehouse.path, "acl_history", [])
         small.publish(warehouse.path, versions, run_number=number, run_id=f"r{number}")
 
-    read = view_script.find_tables
+    read = for_others.find_tables
 
     def find_tables(published):
         another_run(2)
@@ -80,7 +80,7 @@ def test_runs_that_write_and_publish_meanwhile_are_in_no_view(warehouse, monkeyp
         another_run(3)
         return found
 
-    monkeypatch.setattr(view_script, "find_tables", find_tables)
+    monkeypatch.setattr(for_others, "find_tables", find_tables)
     made = duckdb.connect()
     made.execute(script(warehouse, "duckdb"))
     another_run(4)

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
-from aclkit.audit.alerts.alerts import alert_of, alert_of_failure, render_alert
+from aclkit.audit.alerts.alert import alert_of, alert_of_failure, render_alert
 from aclkit.audit.findings.baseline import BaselineEntry, Judged, Mute
 from aclkit.audit.reports.as_json import render_json
 from aclkit.cli import cli

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from aclkit.errors import GoneError
-from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
+from aclkit.pipeline.replay.on_duckdb import OnDuckdb
 from tests.cli.running import REPLAYED, Warehouse
 from tests.truncated import unpack
 

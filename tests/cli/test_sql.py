@@ -188,7 +188,7 @@ def test_the_process_that_answers_can_write_nothing(root):
 
 def confinement_of_linux() -> bool:
     """Whether a process here can be put under Landlock."""
-    text = "from aclkit import confinement; raise SystemExit(not confinement._landlock())"
+    text = "from aclkit.runtime import confinement; raise SystemExit(not confinement._landlock())"
     return subprocess.run([sys.executable, "-c", text], check=False).returncode == 0
 
 

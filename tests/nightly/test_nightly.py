@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
 from aclkit.audit.findings.audit_input import AuditInput
-from aclkit.audit.findings.read import audit_of
+from aclkit.audit.findings.audit_tables import audit_of
 from aclkit.cli import cli
 from aclkit.nightly import nightly_run
 from aclkit.pipeline.explain import decided

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from aclkit.errors import DataError, SurroundingsError
-from aclkit.nightly.watch_health import health, is_healthy, watch_metrics
-from aclkit.nightly.watching import Pace, Watcher
+from aclkit.nightly.watching import Pace, Watcher, health, is_healthy, watch_metrics
 from aclkit.pipeline.replay.following import News
 
 START = 1_795_737_600.0

@@ -169,7 +169,7 @@ _RENDERS = re.compile(
     r"|sarif|prometheus|spreadsheet|page|parts)(?:_|$)"
 )
 _OF_ANSWERS = ("answer", "cli", "questions", "audit")
-_WORDS = ("model/acl_words.py", "rules/names/words.py", "rules/names/change_lines.py")
+_WORDS = ("rules/names/words.py", "rules/names/change_lines.py")
 
 
 def _rendering(folder: Path, modules: Sequence[Module]) -> str:

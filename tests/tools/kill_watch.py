@@ -26,7 +26,7 @@ from typing import Any
 
 import click
 
-from aclkit.audit.alerts.since import MOST_ACLS
+from aclkit.audit.alerts.alert import MOST_ACLS
 from tests.audit.reports.hook import Hook, serving
 from tests.pipeline.sources.growing_log import numbered
 from tests.pipeline.sources.log_bytes import NO_OP, acl_record, batch, removal_record

@@ -15,7 +15,7 @@ from aclkit.pipeline.explain.differing import (
 from aclkit.runtime.arrow import rows_of
 from aclkit.runtime.frame import Steps
 from aclkit.runtime.spark import session_beside
-from aclkit.warehouse.spark_reader import SparkReader
+from aclkit.warehouse.frames import SparkReader
 from tests.factories import acl
 from tests.pipeline.explain.decided import decided
 from tests.pipeline.explain.frames import scope_of

@@ -18,8 +18,8 @@ from datetime import datetime
 from functools import cached_property, partial
 from typing import Any, Final
 
-from aclkit.audit.alerts.alerts import Alert
-from aclkit.audit.alerts.since import (
+from aclkit.audit.alerts.alert import (
+    Alert,
     Alerted,
     Moved,
     alert_of_return,

@@ -22,7 +22,7 @@ from functools import partial
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from aclkit.audit.alerts.alerts import Alert, render_alert
+from aclkit.audit.alerts.alert import Alert, render_alert
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.runtime import signals
 from aclkit.runtime.deadline import start

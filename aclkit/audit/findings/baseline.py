@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Final, Literal
 
-from aclkit.answer.json_text import json_text
+from aclkit.answer.rows import json_text
 from aclkit.errors import UsageError
 from aclkit.model.findings import SEVERITIES, Finding, sort_findings
 from aclkit.model.glob import glob_matches
 from aclkit.model.visible import visible
-from aclkit.runtime.notation import parse_json, parse_tables, refuse_unknown
+from aclkit.runtime.notation import parse_json, parse_tables, refuse_unknown, require_texts
 
 FindingState = Literal["new", "known", "muted", "fixed"]
 STATES: Final[tuple[FindingState, ...]] = ("new", "known", "muted", "fixed")
@@ -211,8 +211,7 @@ def parse_mutes(text: str, source: str) -> list[Mute]:
     Raises:
         UsageError: no TOML, an unknown key, or one that is missing.
     """
-    tables = parse_tables(text, source, "mute")
-    return [_mute(table, f"{source}: [[mute]] {n}") for n, table in enumerate(tables, start=1)]
+    return [_mute(table, where) for where, table in parse_tables(text, source, "mute").items()]
 
 
 def _mute(table: Mapping[str, Any], where: str) -> Mute:
@@ -221,9 +220,7 @@ def _mute(table: Mapping[str, Any], where: str) -> Mute:
     if not isinstance(until, date):
         raise UsageError(f"{where}: until: expected a day such as 2026-12-31, found {until!r}")
     texts: dict[str, Any] = {key: table.get(key) for key in _MUTE_KEYS if key != "until"}
-    for key, value in texts.items():
-        if value is not None and not (isinstance(value, str) and value.strip()):
-            raise UsageError(f"{where}: {key}: expected a text, found {value!r}")
+    require_texts({key: text for key, text in texts.items() if text is not None}, where)
     for key in ("owner", "reason"):
         if texts[key] is None:
             raise UsageError(f"{where}: expected {key}: who answers for it, and why it may stay")

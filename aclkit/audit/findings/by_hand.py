@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from aclkit.audit.findings.sentences import acls_words
 from aclkit.errors import UsageError
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
 from aclkit.questions.by_whom.match import ADDED
 from aclkit.questions.by_whom.tables import CertainChange
-from aclkit.runtime.notation import parse_tables, refuse_unknown
+from aclkit.runtime.notation import parse_tables, refuse_unknown, require_texts
 
 REMOVED_WITHIN: Final = timedelta(days=30)
 """For so long a removal by hand is a finding; a new ACL is one as long as it is in force."""
@@ -78,19 +78,13 @@ def parse_automation(text: str, source: str) -> dict[str, str]:
     Raises:
         UsageError: no TOML, an unknown key, one that is missing, or no table.
     """
-    tables = parse_tables(text, source, "automation")
-    if not tables:
-        raise UsageError(f"{source}: expected at least one table [[automation]]")
-    where = f"{source}: [[automation]]"
-    return dict(_automation(table, f"{where} {n}") for n, table in enumerate(tables, start=1))
+    tables = parse_tables(text, source, "automation", is_needed=True)
+    return dict(_automation(table, where) for where, table in tables.items())
 
 
 def _automation(table: Mapping[str, Any], where: str) -> tuple[str, str]:
     refuse_unknown(table, _KEYS, where, " and ".join(_KEYS))
-    for key in _KEYS:
-        value = table.get(key)
-        if not (isinstance(value, str) and value.strip()):
-            raise UsageError(f"{where}: {key}: expected a text, found {value!r}")
+    require_texts({key: table.get(key) for key in _KEYS}, where)
     if ":" not in table["principal"]:
         raise UsageError(
             f"{where}: principal: expected TYPE:NAME such as User:strimzi, found "

@@ -21,8 +21,7 @@ import pyarrow as pa
 
 from aclkit.audit.findings.readings import READS_DIFFERENTLY, reads_differently
 from aclkit.audit.findings.registry import find_by_texts, find_readings
-from aclkit.model.acl import BINDING, Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import BINDING, Acl, acl_words
 from aclkit.model.findings import Finding
 from aclkit.model.phrases import number_of
 from aclkit.model.principal import WILDCARD_PRINCIPAL

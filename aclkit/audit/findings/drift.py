@@ -13,8 +13,7 @@ from typing import Final
 from aclkit.kafka.desired.answer import without_sensitive
 from aclkit.kafka.desired.model import DesiredAcl, Part
 from aclkit.kafka.desired.read import Desired
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.findings import DRIFT, Finding, Kind
 from aclkit.model.phrases import few, number_of
 from aclkit.questions.preview.desired import Scope, apply_desired

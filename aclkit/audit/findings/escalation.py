@@ -16,8 +16,7 @@ from typing import Final, NamedTuple
 
 from aclkit.audit.findings.audit_input import AuditInput, PatternKey
 from aclkit.audit.findings.sentences import who_words
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words, quoted
+from aclkit.model.acl import Acl, acl_words, quoted
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.rules.patterns.identity import index_principals

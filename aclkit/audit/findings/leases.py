@@ -14,13 +14,12 @@ from typing import Any, Final
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.kafka.desired.model import DesiredAcl
-from aclkit.model.acl import BINDING, Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import BINDING, Acl, acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
-from aclkit.model.until import parse_until, until_words
+from aclkit.model.moment import parse_until, until_words
 from aclkit.questions.query.lifetimes import AclEnd
-from aclkit.runtime.notation import parse_tables, refuse_unknown
+from aclkit.runtime.notation import parse_tables, refuse_unknown, require_texts
 
 NOTICE: Final = timedelta(days=14)
 """So long before its end a grant is a finding, unless told otherwise."""
@@ -231,16 +230,13 @@ def parse_leases(text: str, source: str) -> list[Lease]:
     Raises:
         UsageError: no TOML, an unknown key, or a value that cannot be used.
     """
-    tables = parse_tables(text, source, "lease")
-    return [_lease(table, f"{source}: [[lease]] {n}") for n, table in enumerate(tables, start=1)]
+    return [_lease(table, where) for where, table in parse_tables(text, source, "lease").items()]
 
 
 def _lease(table: Mapping[str, Any], where: str) -> Lease:
     refuse_unknown(table, _KEYS, where)
     texts = {key: table[key] for key in _KEYS if key in table and key != "until"}
-    for key, value in texts.items():
-        if not (isinstance(value, str) and value.strip()):
-            raise UsageError(f"{where}: {key}: expected a text, found {value!r}")
+    require_texts(texts, where)
     if "until" not in table:
         raise UsageError(f"{where}: until is missing")
     try:

@@ -11,8 +11,7 @@ from typing import Final
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.public_access import ANONYMOUS
 from aclkit.audit.findings.sentences import acls_words
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words, quoted
+from aclkit.model.acl import Acl, acl_words, quoted
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of

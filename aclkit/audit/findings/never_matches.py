@@ -15,8 +15,7 @@ from aclkit.audit.findings.sentences import names_words, nothing_words
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.distinguished_name import parse_name, render_name
 from aclkit.kafka.principals.principal import USER_TYPE
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words, type_words
+from aclkit.model.acl import Acl, acl_words, type_words
 from aclkit.model.cidr import has_unknown_zone, why_no_range
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.principal import split_principal

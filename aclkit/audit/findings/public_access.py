@@ -10,8 +10,7 @@ from typing import Final
 
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.sentences import acls_words, can_words, names_words, who_words
-from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl, Request
-from aclkit.model.acl_words import acl_words, quoted, type_words
+from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl, Request, acl_words, quoted, type_words
 from aclkit.model.cidr import IPV4, IPV6
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped

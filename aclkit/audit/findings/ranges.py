@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.audit_input import AuditInput
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.brokers import DIFFER, named_brokers
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.phrases import number_of

@@ -30,8 +30,7 @@ from aclkit.audit.findings.public_access import ANY_HOST, PUBLIC_ACCESS, is_unbo
 from aclkit.audit.findings.readings import DUPLICATE_FIX
 from aclkit.audit.findings.sentences import acls_words
 from aclkit.audit.findings.too_much import OVER_BROAD, broadly_reached
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.rules.names.overlap_index import OverlapIndex
 from aclkit.rules.names.redundancy import Counts, find_cover

@@ -23,12 +23,11 @@ from aclkit.audit.findings import (
     redundant,
     required_pairs,
     rights,
-    settings,
     too_much,
 )
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.errors import UsageError
-from aclkit.model import log_findings
+from aclkit.model import findings
 from aclkit.model.acl import Acl
 from aclkit.model.findings import EVERY_NAME, SEVERITIES, Finding, Kind, merge_same
 from aclkit.model.phrases import most_like
@@ -65,18 +64,18 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     left_over.ORPHAN_PRINCIPAL: left_over.find_orphan_principals,
     required_pairs.READ_WITHOUT_GROUP: required_pairs.find_read_without_group,
     required_pairs.TRANSACTIONAL_WITHOUT_WRITE: required_pairs.find_transactional_without_write,
-    settings.READING_CHANGED: None,
+    readings.READING_CHANGED: None,
     readings.READS_DIFFERENTLY: None,
     readings.DUPLICATE_ACL: None,
     readings.UNKNOWN_CODE: None,
-    log_findings.UNUSED_GRANT: None,
-    log_findings.REFUSED_ACCESS: None,
-    log_findings.AUTHORIZER_LOG_MISMATCH: None,
-    log_findings.SNAPSHOT_CONTRADICTS_LOG: None,
-    settings.BROKER_SETTINGS_DIFFER: None,
-    settings.SUPER_USERS_UNKNOWN: None,
+    findings.UNUSED_GRANT: None,
+    findings.REFUSED_ACCESS: None,
+    findings.AUTHORIZER_LOG_MISMATCH: None,
+    findings.SNAPSHOT_CONTRADICTS_LOG: None,
+    readings.BROKER_SETTINGS_DIFFER: None,
+    readings.SUPER_USERS_UNKNOWN: None,
     rights.MISSING_RIGHT: None,
-    log_findings.LOG_DIVERGED: None,
+    findings.LOG_DIVERGED: None,
     drift.UNMANAGED_ACL: None,
     drift.MISSING_ACL: None,
     drift.DESIRED_UNREADABLE: None,

@@ -23,19 +23,18 @@ from aclkit.audit.findings import (
     redundant,
     required_pairs,
     rights,
-    settings,
     too_much,
 )
 from aclkit.audit.findings.escalation import ESCALATION, powers_on
-from aclkit.model import log_findings
+from aclkit.model import findings
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, Kind
-from aclkit.questions.remedy.proposal import Advice, ForPerson, Proposal
+from aclkit.questions.remedy.change_set import Advice, ForPerson, Proposal
 from aclkit.rules.names.rows import operations_of
 
 _REVOKED: Final = frozenset(kind.id for kind in (
     public_access.PUBLIC_ACCESS, ESCALATION, left_over.INHERITED_ACCESS, left_over.ORPHAN_RESOURCE,
-    left_over.ORPHAN_PRINCIPAL, never_matches.UNUSUAL_PRINCIPAL, log_findings.UNUSED_GRANT,
+    left_over.ORPHAN_PRINCIPAL, never_matches.UNUSUAL_PRINCIPAL, findings.UNUSED_GRANT,
     leases.GRANT_ENDED,
 ))  # fmt: skip
 """Kinds whose remedy takes the access away that they are about."""
@@ -78,16 +77,16 @@ _DECISIONS: Final[Mapping[Kind, Decision]] = {
     required_pairs.TRANSACTIONAL_WITHOUT_WRITE: Decision(
         "Either a topic is missing, or the transactional id is left over."
     ),
-    settings.READING_CHANGED: _NO_ACL,
+    readings.READING_CHANGED: _NO_ACL,
     readings.READS_DIFFERENTLY: _READ,
     readings.DUPLICATE_ACL: _COPIES,
     readings.UNKNOWN_CODE: _INTENDED,
-    log_findings.REFUSED_ACCESS: _OPENS,
-    log_findings.AUTHORIZER_LOG_MISMATCH: _NO_ACL,
-    log_findings.SNAPSHOT_CONTRADICTS_LOG: _NO_ACL,
-    settings.BROKER_SETTINGS_DIFFER: _NO_ACL,
-    settings.SUPER_USERS_UNKNOWN: _NO_ACL,
-    log_findings.LOG_DIVERGED: _NO_ACL,
+    findings.REFUSED_ACCESS: _OPENS,
+    findings.AUTHORIZER_LOG_MISMATCH: _NO_ACL,
+    findings.SNAPSHOT_CONTRADICTS_LOG: _NO_ACL,
+    readings.BROKER_SETTINGS_DIFFER: _NO_ACL,
+    readings.SUPER_USERS_UNKNOWN: _NO_ACL,
+    findings.LOG_DIVERGED: _NO_ACL,
     drift.UNMANAGED_ACL: _FILES,
     drift.MISSING_ACL: _OPENS,
     drift.DESIRED_UNREADABLE: _NO_ACL,

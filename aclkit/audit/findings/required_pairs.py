@@ -82,13 +82,8 @@ READ_WITHOUT_GROUP: Final = Kind(
 
 def find_read_without_group(audit: AuditInput) -> Iterator[Finding]:
     """Yield each principal with READ on a topic and READ on no group."""
-    for principal, acls in lacking(audit, ("TOPIC", "READ"), ("GROUP", "READ")):
-        yield READ_WITHOUT_GROUP.about(
-            principal,
-            f"{who_words(principal, audit.semantics)} has READ on topics but on no group, so it "
-            f"cannot subscribe: {acls_words(acls, principal)}.",
-            acls=acls,
-        )
+    why = "has READ on topics but on no group, so it cannot subscribe"
+    yield from _without(audit, READ_WITHOUT_GROUP, ("TOPIC", "READ"), ("GROUP", "READ"), why)
 
 
 TRANSACTIONAL_WITHOUT_WRITE: Final = Kind(
@@ -110,10 +105,14 @@ TRANSACTIONAL_WITHOUT_WRITE: Final = Kind(
 
 def find_transactional_without_write(audit: AuditInput) -> Iterator[Finding]:
     """Yield each principal with WRITE on a transactional id and WRITE on no topic."""
-    for principal, acls in lacking(audit, ("TRANSACTIONAL_ID", "WRITE"), ("TOPIC", "WRITE")):
-        yield TRANSACTIONAL_WITHOUT_WRITE.about(
-            principal,
-            f"{who_words(principal, audit.semantics)} has WRITE on transactional ids but on no "
-            f"topic, so it cannot produce: {acls_words(acls, principal)}.",
-            acls=acls,
-        )
+    has, needs = ("TRANSACTIONAL_ID", "WRITE"), ("TOPIC", "WRITE")
+    why = "has WRITE on transactional ids but on no topic, so it cannot produce"
+    yield from _without(audit, TRANSACTIONAL_WITHOUT_WRITE, has, needs, why)
+
+
+def _without(
+    audit: AuditInput, kind: Kind, has: tuple[str, str], needs: tuple[str, str], why: str
+) -> Iterator[Finding]:
+    for principal, acls in lacking(audit, has, needs):
+        who = who_words(principal, audit.semantics)
+        yield kind.about(principal, f"{who} {why}: {acls_words(acls, principal)}.", acls=acls)

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words, pattern_words, quoted, type_words
-from aclkit.model.findings import Finding
+from aclkit.model.acl import Acl, acl_words, pattern_words, quoted, type_words
+from aclkit.model.findings import AUTHORIZER_LOG_MISMATCH, Finding
 from aclkit.model.groups import grouped
-from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.phrases import few, number_of
 from aclkit.model.principal import WILDCARD_PRINCIPAL

@@ -7,8 +7,7 @@ from typing import Final
 
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.sentences import who_words
-from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Acl, Request
-from aclkit.model.acl_words import acl_words, quoted
+from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Acl, Request, acl_words, quoted
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import CLUSTER_NAME, Resource

@@ -21,8 +21,7 @@ from aclkit.audit.findings.redundant import (
     removables_of,
 )
 from aclkit.audit.findings.sentences import subject_words
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.brokers import DIFFER
 from aclkit.model.findings import Finding, Kind, bounded, fingerprint_of, sort_findings
 from aclkit.model.phrases import few

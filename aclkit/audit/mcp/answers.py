@@ -27,10 +27,10 @@ from aclkit.audit.reports.gather import Judge
 from aclkit.audit.serve.form import outcome_of
 from aclkit.audit.serve.snapshot import Reading
 from aclkit.errors import UsageError
+from aclkit.model.broker_settings import caveats_on_list
 from aclkit.model.findings import SEVERITIES, up_to
 from aclkit.model.moment import parse_moment
 from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE, parse_resource
-from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.arguments import (
     DECISIONS,
     AddAcl,

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import date, datetime
 from typing import Any
 
-from aclkit.answer.json_text import json_text
+from aclkit.answer.rows import json_text
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.reports.data import RunReport
 from aclkit.audit.reports.words import count_severities, count_states, iso, verdict

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from aclkit.answer.json_text import json_text
+from aclkit.answer.rows import json_text
 from aclkit.audit.findings.baseline import BaselineEntry, Judged
 from aclkit.audit.reports.data import COMPLETE, AssertionOutcome, RunReport
 from aclkit.audit.reports.words import iso

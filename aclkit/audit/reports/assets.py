@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 from aclkit.answer.html import render_html
 from aclkit.audit.reports.words import day, thousands, utc
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.visible import visible
 
 PIECES: Final = (

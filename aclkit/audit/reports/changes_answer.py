@@ -12,8 +12,7 @@ from aclkit.answer.document import Answer, Item, Items, Part, Row, Sentence
 from aclkit.audit.reports.data import Cause, ReportedChange
 from aclkit.audit.reports.gather_past import read_changes, read_names
 from aclkit.errors import UsageError
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.moment import parse_moment
 from aclkit.model.phrases import number_of

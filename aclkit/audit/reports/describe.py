@@ -9,11 +9,11 @@ from typing import Final
 
 from aclkit.answer.document import Answer, Facts, Heading, Item, Items, Part, Sentence, Table
 from aclkit.answer.rows import as_objects
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.findings import Finding, sort_findings
+from aclkit.model.moment import until_words
 from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
-from aclkit.model.until import until_words
 from aclkit.questions.query.access import Access, what_can, who_can
 from aclkit.questions.query.access_answer import what_can_answer, who_can_answer
 from aclkit.questions.query.decisions import Where

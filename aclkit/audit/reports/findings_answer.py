@@ -11,7 +11,7 @@ from aclkit.answer.document import Answer, Facts, Heading, Part, Row, Sentence, 
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.findings.registry import KINDS, scope_words
 from aclkit.audit.findings.sentences import subject_columns
-from aclkit.audit.reports.gather_principals import acls_behind
+from aclkit.audit.reports.reach import acls_behind
 from aclkit.audit.reports.words import count_severities, counted, severities, states_words
 from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES, Finding

@@ -12,15 +12,19 @@ import duckdb
 import aclkit
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.findings.registry import KINDS
+from aclkit.audit.reports.as_html import numbered
 from aclkit.audit.reports.data import AliveAcl, Explorer, NightlySummary, NumberedRuling, RunReport
-from aclkit.audit.reports.embed import numbered
 from aclkit.audit.reports.gather_past import read_changes, read_names, read_trend
-from aclkit.audit.reports.gather_principals import gather_principals
-from aclkit.audit.reports.heat import gather_heat
+from aclkit.audit.reports.reach import gather_heat, gather_principals
 from aclkit.audit.reports.words import names_words
 from aclkit.model.acl import ANY_OTHER
-from aclkit.model.findings import Finding, sort_findings
-from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, REFUSED_ACCESS, UNUSED_GRANT
+from aclkit.model.findings import (
+    AUTHORIZER_LOG_MISMATCH,
+    REFUSED_ACCESS,
+    UNUSED_GRANT,
+    Finding,
+    sort_findings,
+)
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.questions.query.lifetimes import ChangeKey, first_seen, read_changed_by

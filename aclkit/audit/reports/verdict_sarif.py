@@ -16,8 +16,7 @@ from urllib.parse import quote
 import aclkit
 from aclkit.audit.reports.as_sarif import driver_of, notes_of, result_of, rule_of, sarif
 from aclkit.kafka.desired.model import Place
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.questions.assertions.answer import example_words, outcome_words, verdict_sentence
 from aclkit.questions.assertions.model import FAILED, UNKNOWN, Outcome
 from aclkit.questions.assertions.model import verdict_of as verdict_of_policies

@@ -13,7 +13,7 @@ from typing import Final
 
 from aclkit.audit.findings.baseline import STATES, Judged
 from aclkit.audit.reports.data import COMPLETE, Cause, ChangedNames, NightlySummary, ReportedChange
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.facts import in_utc
 from aclkit.model.findings import SEVERITIES, Finding
 from aclkit.model.phrases import capitalized, listed, number_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Final
 
@@ -42,6 +42,13 @@ def state_of(review: Review, decisions: Mapping[str, Decision], item: Access) ->
     if (made := decisions.get(item.item_id)) is not None:
         return made.decision
     return OPEN if review.about[item.item_id].carried is None else CARRIED
+
+
+def open_of(
+    review: Review, decisions: Mapping[str, Decision], items: Iterable[Access]
+) -> list[Access]:
+    """Return the items that nobody has decided."""
+    return [item for item in items if state_of(review, decisions, item) == OPEN]
 
 
 def note_words(about: About) -> str:
@@ -94,7 +101,7 @@ def _item_parts(
         yield Sentence("No item is selected.")
     for owner in sorted(by_owner):
         mine = by_owner[owner]
-        left = sum(state_of(review, decisions, item) == OPEN for item in mine)
+        left = len(open_of(review, decisions, mine))
         yield Heading(f"{owner_words(owner)} ({number_of(len(mine), 'item')}, {left:,} open)")
         for principal, theirs in grouped((item.principal, item) for item in mine).items():
             yield Heading(whom_words(principal), is_sub=True)

@@ -20,8 +20,7 @@ from typing import Final
 from aclkit.audit.review.decisions import KEEP, REMOVE, Decision
 from aclkit.audit.review.document import About, Review, SignedOff
 from aclkit.audit.review.items import DEFAULT, GRANT, Item
-from aclkit.model.acl import Acl, Request
-from aclkit.model.acl_words import quoted, type_words
+from aclkit.model.acl import Acl, Request, quoted, type_words
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.redpanda import has_unknown_members
 from aclkit.model.semantics import BrokerSettings, Semantics

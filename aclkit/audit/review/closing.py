@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from aclkit.answer.document import Answer, Facts, Heading, Item, Items, Part, Sentence, Table
 from aclkit.answer.html import MOST_ROWS
-from aclkit.audit.review.answers import CARRIED, OPEN, note_words, state_of
+from aclkit.audit.review.answers import CARRIED, note_words, open_of, state_of
 from aclkit.audit.review.choosing import owner_words
 from aclkit.audit.review.decisions import AT_CLOSE, REMOVE, Decision
 from aclkit.audit.review.document import Review
@@ -32,7 +32,7 @@ _COLUMNS: Final = ("item", "access", "decision", "reason", "by", "at")
 def obstacles(stored: Stored, acknowledged_by: str) -> Iterator[str]:
     """Yield why a review cannot be closed: open items, and fields that its template asks for."""
     review, decisions = stored.review, stored.in_force
-    left = [item for item in review.items if state_of(review, decisions, item) == OPEN]
+    left = open_of(review, decisions, review.items)
     owners = grouped((review.about[item.item_id].owner, item) for item in left)
     for owner, items in sorted(owners.items()):
         yield f"{owner_words(owner)}: {number_of(len(items), 'item is', 'items are')} open"

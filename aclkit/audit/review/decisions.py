@@ -1,16 +1,39 @@
 """Decisions of a review → entries of a hash chain, and whether a chain is whole. Pure.
 
 The first entry names the hash of the review itself, every other one that of the entry before it.
-So nothing can be changed, left out, put in or reordered without changing every hash after it.
+So nothing can be changed, left out, put in or reordered without changing every hash after it. What
+is hashed is the one text that stands for a value of JSON (``canonical``).
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final, NamedTuple
 
-from aclkit.audit.review.canonical import hash_of
+from aclkit.answer.rows import json_text
+
+
+def canonical(value: object) -> str:
+    r"""Write a value of JSON so that equal values have equal texts: keys sorted, ASCII, no blanks.
+
+    >>> canonical({"b": 1, "a": "ä"})
+    '{"a":"\\u00e4","b":1}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def hash_of(value: object) -> str:
+    """Return the SHA-256 of a value of JSON in its canonical form."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def pretty(value: object) -> str:
+    """Write a value of JSON for people; one value has one text here too."""
+    return json_text(value, is_sorted=True, indent=1) + "\n"
+
 
 KEEP: Final = "keep"
 REMOVE: Final = "remove"

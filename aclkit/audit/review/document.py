@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
-from aclkit.audit.review.canonical import hash_of
+from aclkit.audit.review.decisions import hash_of
 from aclkit.audit.review.items import ID_MARK, AlsoBy, Item, key_of
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.semantics import BrokerSettings, Semantics

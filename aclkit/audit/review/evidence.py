@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from aclkit.audit.review.canonical import hash_of, pretty
 from aclkit.audit.review.decisions import (
     BrokenChainError,
     Decision,
     check_chain,
+    hash_of,
     in_force,
+    pretty,
     read_decision,
 )
 from aclkit.audit.review.document import Review, read_review

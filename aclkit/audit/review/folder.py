@@ -22,8 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from aclkit.answer.json_text import json_text
-from aclkit.audit.review.canonical import pretty
+from aclkit.answer.rows import json_text
 from aclkit.audit.review.decisions import (
     BrokenChainError,
     Decision,
@@ -31,6 +30,7 @@ from aclkit.audit.review.decisions import (
     check_chain,
     extend,
     in_force,
+    pretty,
     read_decision,
 )
 from aclkit.audit.review.document import Review, read_review

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from aclkit.audit.review.canonical import hash_of
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words, operations_words, pattern_words, power_of, quoted
+from aclkit.audit.review.decisions import hash_of
+from aclkit.model.acl import Acl, acl_words, operations_words, pattern_words, power_of, quoted
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE

@@ -14,8 +14,7 @@ from aclkit.audit.review.decisions import KEEP, Decision
 from aclkit.audit.review.document import Review
 from aclkit.audit.review.items import DEFAULT, SUPER_USER, Item
 from aclkit.kafka.acls.script import render_changes
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words, operations_words, quoted
+from aclkit.model.acl import Acl, acl_words, operations_words, quoted
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of

@@ -16,8 +16,7 @@ from aclkit.audit.serve.page import Given, Link, Page, paged, whole_number
 from aclkit.audit.serve.rows import Folded, Lines, fold_what, fold_who, in_words, lines_of
 from aclkit.audit.serve.snapshot import Reading
 from aclkit.errors import UsageError
-from aclkit.model.acl import ANY_OTHER_PRINCIPAL
-from aclkit.model.acl_words import acl_words, operations_words, pattern_words
+from aclkit.model.acl import ANY_OTHER_PRINCIPAL, acl_words, operations_words, pattern_words
 from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE, parse_operation
 from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
 from aclkit.questions.arguments import DECISIONS, WhatCan, WhoCan, Why

@@ -12,8 +12,7 @@ from typing import Any, Final
 from aclkit.audit.findings.sentences import subject_columns, subject_words
 from aclkit.audit.reports.data import NightlySummary, ReportedPrincipal
 from aclkit.audit.reports.gather import Judge, read_summary
-from aclkit.audit.reports.gather_principals import acls_behind, gather_principals, principals_of
-from aclkit.audit.reports.heat import heat_tables
+from aclkit.audit.reports.reach import acls_behind, gather_principals, heat_tables, principals_of
 from aclkit.audit.reports.words import cause_words, verdict
 from aclkit.audit.serve.accesses import graph, history, what_can, who_can, why
 from aclkit.audit.serve.clusters import side_by_side
@@ -35,7 +34,7 @@ from aclkit.questions.denials.answer import (
     reason_words,
     summary,
 )
-from aclkit.questions.denials.read import ACCESS_DAY, read_denials
+from aclkit.questions.denials.read import has_log, read_denials
 from aclkit.questions.query.lifetimes import first_seen
 from aclkit.warehouse.published import DAY, unread_parts
 
@@ -184,7 +183,7 @@ class Answers:
             and all(word in denial_words(each.refused).lower() for word in words)
         ]
         return Page("denials", {
-            "has_log": ACCESS_DAY in reading.published.run.table_versions,
+            "has_log": has_log(reading.published),
             "summary": summary(kept),
             "words": given.get("words", ""), "all": asked.include_listings,
             "cause": cause_heading, "reason": reason_words,

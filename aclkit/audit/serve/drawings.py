@@ -13,13 +13,12 @@ from markupsafe import Markup
 
 from aclkit.audit.reports.as_html import script_json
 from aclkit.audit.reports.data import HeatMap
-from aclkit.audit.reports.heat import gather_heat, prefix_of
+from aclkit.audit.reports.reach import gather_heat, prefix_of
 from aclkit.audit.serve.form import fields_of
 from aclkit.audit.serve.page import Link, href
 from aclkit.audit.serve.rows import Folded, Lines
 from aclkit.audit.serve.snapshot import Reading
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.operation import USE_OF_OPERATION, USES
 from aclkit.questions.query.decisions import Decisions
 from aclkit.questions.query.group_rows import Alike, Line

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from unicodedata import is_normalized
 
-from aclkit.answer.json_text import json_text
+from aclkit.answer.rows import json_text
 from aclkit.kafka.acls.command import pascal_case
 from aclkit.kafka.acls.quoting import comment, quote, quote_hcl
 from aclkit.model.acl import Acl, is_storable

@@ -43,8 +43,8 @@ from aclkit.model.broker_settings import (
 )
 from aclkit.model.principal import java_trim, parse_super_users
 from aclkit.model.super_users import PLACEHOLDER
+from aclkit.runtime.notation import Value, parse_yaml
 from aclkit.runtime.safe_read import LARGEST_TEXT, decode, read_file
-from aclkit.runtime.yaml_notation import Value, parse_yaml
 
 _BEGINNING: Final = re.compile(
     r"^(?:---|%YAML|(?:apiVersion|kind|services|environment|env|items):|- )"

@@ -11,10 +11,9 @@ from aclkit.answer.masked import Hidden
 from aclkit.kafka.desired.model import DesiredAcl
 from aclkit.kafka.desired.model import Part as FilePart
 from aclkit.kafka.desired.read import Desired
-from aclkit.model.acl import BINDING, Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import BINDING, Acl, acl_words
+from aclkit.model.moment import until_words
 from aclkit.model.phrases import few, listed, number_of
-from aclkit.model.until import until_words
 
 _USER: Final = "User:"
 _PREFIXED: Final = "PREFIXED"

@@ -39,9 +39,9 @@ from aclkit.kafka.desired.fields import Raw, desired_acl
 from aclkit.kafka.desired.formats import Format, PartBuilder
 from aclkit.kafka.desired.model import DesiredAcl, Document, Part
 from aclkit.model.acl import BINDING
+from aclkit.model.moment import parse_until
 from aclkit.model.phrases import few, number_of
 from aclkit.model.principal import java_trim
-from aclkit.model.until import parse_until
 
 _SEPARATORS: Final = (",", ";", "\t")
 LONGEST_QUOTE: Final = 60

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from aclkit.kafka.acls.command import pascal_case
 from aclkit.kafka.desired.model import DesiredAcl, Place, Problem
 from aclkit.model.acl import BINDING, Acl, is_storable
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
@@ -20,15 +21,6 @@ from aclkit.model.resource import CLUSTER_NAME
 
 def _words(enum: type[ResourceType | PatternType | AclOperation | AclPermissionType]) -> list[str]:
     return [name for name in enum.__members__ if name not in ("UNKNOWN", "ANY", "MATCH")]
-
-
-def pascal(name: str) -> str:
-    """Write a word of Kafka's as kafka-acls does.
-
-    >>> pascal("DESCRIBE_CONFIGS")
-    'DescribeConfigs'
-    """
-    return "".join(part.capitalize() for part in name.split("_"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +44,7 @@ CAPITALS: Final = Words(
 """The names of the enums of Kafka."""
 
 PASCAL: Final = Words(
-    *({pascal(name): name for name in _words(enum)} for enum in (
+    *({pascal_case(name): name for name in _words(enum)} for enum in (
         ResourceType, PatternType, AclOperation, AclPermissionType
     ))
 )  # fmt: skip

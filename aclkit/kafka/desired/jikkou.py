@@ -254,7 +254,8 @@ class _Resources(Fields):
             lines |= {f"resource.{key}": resource.line_of(key) for key in _RESOURCE}
         known = {name: word for name, word in words.items() if word is not None}
         is_whole = resource is not None and len(known) == len(words)
-        for line, operation in self.read_operations(rule):
+        for line, word in self.operations(rule):
+            operation = word and _capitals(word)
             raw = Raw(operation=operation or _ANY_OPERATION, names=_NAMES, **(_SOUND | known))
             acl = self.acl(raw, KAFKAS_OWN, lines | {"operations": line}, line, user.provider)
             if acl is not None and is_whole and operation:
@@ -275,17 +276,6 @@ class _Resources(Fields):
             "resource_name": self.text(resource.get("pattern"), "resource.pattern", resource.line),
             "pattern_type": pattern_type,
         }
-
-    def read_operations(self, rule: Mapping) -> Iterator[tuple[int, str | None]]:
-        line = rule.line_of("operations")
-        operations = self.sequence(rule.get("operations"), "operations", line)
-        if operations is None:
-            return
-        if not operations.items:
-            self.refuse(line, "operations is empty, so the rule gives no ACL. Write one")
-        for each in operations.items:
-            word = self.text(each, "operations", each.line)
-            yield each.line, word and _capitals(word)
 
     def word(self, mapping: Mapping, key: str, called: str) -> str | None:
         """Return a word of Kafka in capitals, None where it is wrong."""

@@ -27,9 +27,9 @@ from aclkit.kafka.desired.yaml_fields import (
     stands_for_acls,
     text_of,
 )
+from aclkit.model.moment import parse_until
 from aclkit.model.phrases import few, most_like, number_of
 from aclkit.model.resource import CLUSTER_NAME
-from aclkit.model.until import parse_until
 from aclkit.runtime.yaml_nodes import Mapping, Node, Scalar, Sequence
 
 NAME: Final = "strimzi"
@@ -335,13 +335,8 @@ class _Users(Fields):
             word = self.text(single, "operation", line)
             yield line, _ANY_OPERATION if word is None else word
         else:
-            line = rule.line_of("operations")
-            operations = self.sequence(rule.get("operations"), "operations", line)
-            if operations and not operations.items:
-                self.refuse(line, "operations is empty, so the rule gives no ACL. Write one")
-            for each in operations.items if operations else ():
-                word = self.text(each, "operations", each.line)
-                yield each.line, _ANY_OPERATION if word is None else word
+            for each, word in self.operations(rule):
+                yield each, _ANY_OPERATION if word is None else word
 
     def refuse_twice(self, metadata: Mapping, cluster: str | None, name: str, line: int) -> None:
         key = cluster or "", text_of(metadata.get("namespace")), name

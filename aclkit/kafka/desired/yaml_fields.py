@@ -83,6 +83,15 @@ class Fields(PartBuilder):
         self._refuse_kind(node, called, line, "a list")
         return None
 
+    def operations(self, rule: Mapping) -> Iterator[tuple[int, str | None]]:
+        """Yield line and word of each of a rule's operations; None where it is wrong."""
+        line = rule.line_of("operations")
+        operations = self.sequence(rule.get("operations"), "operations", line)
+        if operations and not operations.items:
+            self.refuse(line, "operations is empty, so the rule gives no ACL. Write one")
+        for each in operations.items if operations else ():
+            yield each.line, self.text(each, "operations", each.line)
+
     def text(self, node: Node | None, called: str, line: int) -> str | None:
         """Return a node that is a text; else refuse it, a number or boolean among others.
 

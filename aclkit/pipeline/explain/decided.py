@@ -1,12 +1,17 @@
 """The request of a materialize × the previous run → its scope, and whether it is already decided.
 
-It needs no Spark: most nightly runs have nothing to decide.
+It needs no Spark: most nightly runs have nothing to decide. A run keeps the digest of what decides,
+finds and writes among its settings. Where it is another one, an aclkit of another source decided:
+everything is decided again, and audited again, however little else changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Final
 
 from aclkit.model.brokers import (
@@ -16,19 +21,52 @@ from aclkit.model.brokers import (
     require_known_reading,
 )
 from aclkit.model.redpanda import authorizer_of
-from aclkit.model.semantics import AUTO, AskedReading, BrokerSettings, Semantics, auto_preset
-from aclkit.model.semantics_words import semantics_words
+from aclkit.model.semantics import (
+    AUTO,
+    AskedReading,
+    BrokerSettings,
+    Semantics,
+    auto_preset,
+    semantics_words,
+)
 from aclkit.model.unread import TOPICS
-from aclkit.pipeline.explain.rules_digest import digest_after
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.survey import Given, log_entries, read_texts, survey
 from aclkit.pipeline.plan import DecideWith
 from aclkit.runtime.progress import step
+from aclkit.runtime.source_digest import source_digest
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
+from aclkit.warehouse.formats import FORMAT
 from aclkit.warehouse.job_run import MATERIALIZING, REPLAYING, RunSettings
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run
 from aclkit.warehouse.views import EXPLAIN_TABLES
+
+DECIDING: Final = (
+    "model", "rules", "pipeline/inventory", "pipeline/explain", "audit/findings",
+)  # fmt: skip
+"""The packages of the rule, of its Spark form, of what is asked about, and of the findings."""
+
+
+SAME: Final = frozenset({"43568882b418f776", "72b1252f5f93045f", "85c83b9d8784322c"})
+"""Digests of sources before this one that wrote the same tables and findings, row by row: what a
+run under one of them decided still holds. A change of a rule or of a finding empties it."""
+
+
+def digest_after(before: str | None) -> str:
+    """Return the digest of a run after another one: that one's, where nothing would differ."""
+    return before if before is not None and before in SAME else rules_digest()
+
+
+@cache
+def rules_digest() -> str:
+    """Return the digest of this aclkit."""
+    return digest_of(files("aclkit"))
+
+
+def digest_of(root: Traversable) -> str:
+    """Return the digest of an aclkit whose source lies in a folder, or in a zip."""
+    return source_digest(root, DECIDING, f"format {FORMAT}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ from aclkit.pipeline.explain.arrays import (
     runs_of,
 )
 from aclkit.pipeline.explain.ranked_acls import OPERATIONS, RankedAcls
-from aclkit.pipeline.inventory.identity import match_hosts
+from aclkit.pipeline.explain.scope import match_hosts
 
 NONE: Final = np.int64(2**63 - 1)
 """Stands where no ACL answers: it is behind all precedences."""

@@ -44,6 +44,6 @@ class Output:
         """Open tables at given versions for what reads all rows; see ``reader.read_versions``."""
         if not self.is_large:
             return read_versions(self.store, self.cluster_id, tables, *beside)
-        from aclkit.warehouse.spark_reader import read_by_spark
+        from aclkit.warehouse.frames import read_by_spark
 
         return read_by_spark(self.store, self.cluster_id, tables, *beside)

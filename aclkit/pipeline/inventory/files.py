@@ -1,6 +1,7 @@
 """A user's file of principals, hosts or resources → checked inventory entries.
 
-CSV, JSON lines and Parquet by their ending, Delta by its folder.
+CSV, JSON lines and Parquet by their ending, Delta by its folder. A principal builder makes
+principals of rows of a file, and finds attributes for principals that are known otherwise.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import UsageError
+from aclkit.kafka.principals.load import CheckedBuilder
 from aclkit.model.enums import ResourceType
 from aclkit.model.host import parse_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -168,3 +170,46 @@ def _by_spark(
         raise too_much(shown(path))
     batches = frame.toArrow().to_batches(max_chunksize=ROWS_PER_BATCH)
     return batch_rows(names, batches, shown(path))
+
+
+PRINCIPAL_COLUMN = "principal"
+
+
+def entries_built_by(builder: CheckedBuilder) -> Callable[[Row], Entry]:
+    """Return what makes an entry of a row of the user's file of principals.
+
+    The column ``principal``, where there is one, is the name that the principal is built from;
+    without it the whole row is its properties. Further columns stay attributes, and those of the
+    builder go before columns of the same name.
+
+    Raises:
+        UsageError: when called, for a row that the builder refuses.
+    """
+
+    def entry_of(row: Row) -> Entry:
+        columns = {key: value for key, value in row.items() if value is not None}
+        name = columns.pop(PRINCIPAL_COLUMN, None)
+        if name is None:
+            built = builder.build_principal(columns)
+        else:
+            built = builder.build_principal_from_name(name)
+        return principal_entry(str(built), {**columns, **built.attributes})
+
+    return entry_of
+
+
+def attributes_built_by(builder: CheckedBuilder) -> Callable[[str], Mapping[str, str]]:
+    """Return what finds attributes for principals of the log, of ACLs and of ``super.users``.
+
+    Their names are those that a broker compares, so the builder may describe them and not rename
+    them: where it makes another principal of the name, or refuses it, there are no attributes.
+    """
+
+    def attributes_of(principal: str) -> Mapping[str, str]:
+        try:
+            built = builder.build_principal_from_name(principal)
+        except UsageError:
+            return {}
+        return built.attributes if str(built) == principal else {}
+
+    return attributes_of

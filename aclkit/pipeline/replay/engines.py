@@ -9,9 +9,8 @@ from typing import Any, Final
 from aclkit.errors import AclkitError, UsageError
 from aclkit.pipeline.plan import DecideWith, replays_here
 from aclkit.pipeline.replay.known_tables import KnownTables
-from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
-from aclkit.pipeline.replay.on_duckdb.tables import ArrowRows
-from aclkit.pipeline.replay.tables import ReplayTables
+from aclkit.pipeline.replay.on_duckdb import OnDuckdb
+from aclkit.pipeline.replay.tables import ArrowRows, ReplayTables
 from aclkit.pipeline.sources.files import is_packed, size_and_time
 from aclkit.pipeline.sources.items import WorkItem
 
@@ -46,8 +45,8 @@ def replaying(tables: KnownTables, *, is_here: bool) -> Iterator[ReplayTables[An
         yield ReplayTables(*place, OnDuckdb(tables.cluster_id), ArrowRows(*place))
         return
     # Imported here, so that what this process does needs neither pyspark nor Java.
-    from aclkit.pipeline.replay.on_spark.engine import OnSpark
-    from aclkit.pipeline.replay.on_spark.tables import SparkRows
+    from aclkit.pipeline.replay.on_spark import OnSpark
+    from aclkit.pipeline.replay.spark_rows import SparkRows
     from aclkit.runtime.frame import Steps
     from aclkit.warehouse.frames import TableFrames
 

@@ -27,7 +27,7 @@ from aclkit.pipeline.replay.conditions import Outside
 from aclkit.pipeline.replay.spans import RANGE_COLUMNS, Range
 from aclkit.pipeline.replay.transactions import MARKERS, Marker, Span
 from aclkit.pipeline.sources.files import parent
-from aclkit.pipeline.sources.leader_epochs import epochs_of
+from aclkit.pipeline.sources.metadata_log import epochs_of
 
 
 class Conflict(NamedTuple):

@@ -14,7 +14,7 @@ from aclkit.pipeline.replay.known import EpochMarker, Known
 from aclkit.pipeline.replay.listing import Thing
 from aclkit.pipeline.replay.spans import RANGE_COLUMNS, Range, ranges_of
 from aclkit.pipeline.replay.transactions import MARKERS, Marker
-from aclkit.pipeline.sources.record_types import UNKNOWN_TYPE
+from aclkit.pipeline.sources.payload import UNKNOWN_TYPE
 from aclkit.warehouse.codecs import (
     ACLS_ALIVE_SQL,
     ALIVE_SQL,

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Generic
 
 from aclkit.model.brokers import Brokers
-from aclkit.model.findings import Finding
-from aclkit.model.log_findings import LOG_DIVERGED, SNAPSHOT_CONTRADICTS_LOG
+from aclkit.model.findings import LOG_DIVERGED, SNAPSHOT_CONTRADICTS_LOG, Finding
 from aclkit.model.phrases import number_of
 from aclkit.pipeline.replay.asking import Frame
 from aclkit.pipeline.replay.brokers import (

@@ -1,19 +1,29 @@
-"""The tables of a cluster that a replay reads and writes: no rule, no transform."""
+"""The tables of a cluster that a replay reads and writes: no rule, no transform.
+
+``ArrowRows`` are those that this process reads and writes; for Spark's see ``spark_rows``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Generic, Protocol
+from typing import Final, Generic, Protocol
 
-from aclkit.pipeline.replay.asking import Frame
+import pyarrow as pa
+
+from aclkit.model.facts import RECORD
+from aclkit.pipeline.replay.asking import Frame, columns_of
 from aclkit.pipeline.replay.conditions import Condition, OfASource
 from aclkit.pipeline.replay.engine import Engine
 from aclkit.pipeline.replay.known import Known, KnownLog, Replayed
 from aclkit.pipeline.replay.known_tables import KnownTables
+from aclkit.pipeline.replay.on_duckdb import OnDuckdb
 from aclkit.pipeline.replay.spans import Range, rows_of
 from aclkit.runtime.fail_points import fail_point
 from aclkit.warehouse.codecs import broker_rows
+from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.reader import read_written
+from aclkit.warehouse.store import Store
 
 
 class Rows(Protocol[Frame]):
@@ -79,3 +89,45 @@ class ReplayTables(KnownTables, Generic[Frame]):
         """Replace what has been read."""
         rows = [(self.cluster_id, *item) for item in rows_of(ranges)]
         self.store.replace("log_range", rows, self.cluster_id)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowRows(Rows[pa.Table]):
+    """The rows of one cluster."""
+
+    store: Store
+    cluster_id: str
+
+    def read(self, table: str) -> pa.Table:
+        """Read them into memory."""
+        schema = arrow_schema(table)
+        with read_written(self.store, self.cluster_id, table) as reader:
+            return reader.arrow(f"FROM {table}").select(schema.names).cast(schema)
+
+    def append(self, table: str, rows: pa.Table) -> None:
+        """Write a file of them."""
+        self.store.append(table, rows)
+
+    def replace(self, table: str, rows: pa.Table) -> None:
+        """Write a file of them in the place of those that have the cluster's rows."""
+        self.store.replace(table, rows, self.cluster_id)
+
+    def delete(self, table: str, *any_of: Condition) -> int:
+        """Write the others anew."""
+        rows = self.read(table)
+        stays = OnDuckdb(self.cluster_id).without(rows, *any_of)
+        if stays.num_rows < rows.num_rows:
+            self.replace(table, stays)
+        return int(rows.num_rows - stays.num_rows)
+
+    def move(self, moved: pa.Table) -> None:
+        """Write all facts anew."""
+        if moved.num_rows:
+            facts, engine = self.read("acl_log"), OnDuckdb(self.cluster_id)
+            self.replace("acl_log", engine.ask(_MOVED, table="acl_log", facts=facts, moved=moved))
+
+
+_TXN_OFFSET: Final = "CASE WHEN m.log_offset IS NULL THEN f.txn_offset ELSE m.txn_offset END"
+_MOVED: Final = f"""\
+SELECT {columns_of("acl_log", "f", txn_offset=_TXN_OFFSET)} FROM $facts AS f
+LEFT JOIN $moved AS m ON f.fact = '{RECORD}' AND f.log_offset = m.log_offset"""

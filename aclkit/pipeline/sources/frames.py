@@ -2,7 +2,9 @@
 
 Only ACLs, transaction marks, topic names, the names of SCRAM users and what brokers support are
 kept; a credential is never even read. Layouts: Apache Kafka's metadata schemas
-(``AccessControlEntryRecord.json`` …), all of them flexible; framing: ``MetadataRecordSerde``.
+(``AccessControlEntryRecord.json`` …), all of them flexible; framing: ``MetadataRecordSerde``;
+values: org.apache.kafka.common.protocol (ByteBufferAccessor, types). Whatever ends too early or is
+no value at all is a ``ValueError`` that quotes no byte.
 """
 
 from __future__ import annotations
@@ -14,9 +16,84 @@ from aclkit.errors import DataError
 from aclkit.model import facts as rows
 from aclkit.model.acl import LONGEST_TEXT
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
-from aclkit.pipeline.sources.payload import mechanism_of, uuid_text
-from aclkit.pipeline.sources.record_types import ACL_KEYS, TRANSACTIONS, may_lose_acl, unknown_type
-from aclkit.pipeline.sources.wire import read_integer, read_number, read_string, skip_tags
+from aclkit.pipeline.sources.payload import (
+    ACL_KEYS,
+    TRANSACTIONS,
+    may_lose_acl,
+    mechanism_of,
+    unknown_type,
+    uuid_text,
+)
+
+_LAST_SHIFT: Final = 28
+"""Of the fifth and last byte of a number."""
+_MORE: Final = 0x80
+"""The bit that says that another byte follows."""
+
+
+def read_number(value: bytes, at: int) -> tuple[int, int]:
+    """Read an unsigned varint: seven bits a byte, the lowest first.
+
+    >>> read_number(bytes([0xAC, 0x02]), 0)
+    (300, 2)
+
+    Raises:
+        ValueError: it ends after the end, or has more than five bytes.
+    """
+    number = shift = 0
+    for place in range(at, len(value)):
+        byte = value[place]
+        if byte < _MORE:
+            return number | byte << shift, place + 1
+        if shift == _LAST_SHIFT:
+            raise ValueError("a number has more than five bytes")
+        number |= (byte - _MORE) << shift
+        shift += 7
+    raise ValueError("a number ends after the end of the record")
+
+
+def read_integer(value: bytes, at: int, size: int) -> tuple[int, int]:
+    """Read a signed number of so many bytes, the highest first.
+
+    Raises:
+        ValueError: it ends after the end.
+    """
+    end = at + size
+    if end > len(value):
+        raise ValueError("a number ends after the end of the record")
+    return int.from_bytes(value[at:end], signed=True), end
+
+
+def read_string(value: bytes, at: int) -> tuple[bytes, int]:
+    """Read the bytes of a compact string: their number and one more stands before them.
+
+    Raises:
+        ValueError: it is null, or ends after the end.
+    """
+    size, start = read_number(value, at)
+    end = start + size - 1
+    if end < start:
+        raise ValueError("a string is null")
+    if end > len(value):
+        raise ValueError("a string ends after the end of the record")
+    return value[start:end], end
+
+
+def skip_tags(value: bytes, at: int) -> int:
+    """Pass over tagged fields, whatever they hold; return where the next field begins.
+
+    Raises:
+        ValueError: they end after the end.
+    """
+    tags, at = read_number(value, at)
+    for _ in range(tags):
+        _, at = read_number(value, at)
+        size, at = read_number(value, at)
+        at += size
+        if at > len(value):
+            raise ValueError("a tagged field ends after the end of the record")
+    return at
+
 
 FrameFields = dict[str, Any]
 """The fields of a ``SourceRow`` that come out of a record's bytes."""

@@ -2,16 +2,23 @@
 
 The broker deletes old ones while it runs, also between the moment when a file is listed and the
 one when it is opened.
+
+Its ``leader-epoch-checkpoint`` says where the epochs of the log begin, if its batches agree.
+Source: org.apache.kafka.storage.internals.checkpoint.LeaderEpochCheckpointFile. It holds version
+0, the number of lines that follow, and for each epoch a line with its first offset. The first line
+of a log that begins later than at 0 has the log's first offset.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, TypeVar
 
 from aclkit.errors import DataError, GoneError, SurroundingsError, UsageError
+from aclkit.model.facts import TOLD, SourceRow, range_row
 from aclkit.pipeline.sources.files import (
     base_name,
     is_directory,
@@ -20,9 +27,53 @@ from aclkit.pipeline.sources.files import (
     parent,
     read_bytes,
 )
-from aclkit.pipeline.sources.leader_epochs import FILE_NAME
-from aclkit.pipeline.sources.log_names import parse_snapshot_name
+from aclkit.pipeline.sources.log_names import END_OF_OFFSETS, parse_snapshot_name
 from aclkit.runtime.uri import child, shown
+
+EPOCHS_FILE: Final = "leader-epoch-checkpoint"
+
+Told = tuple[int, int, int | None, str, int | None]
+"""A range: the first offset of an epoch, the offset after its last, the epoch, and so on."""
+
+
+def read_leader_epochs(text: str, source: str) -> Iterator[SourceRow]:
+    """Yield for each epoch the range that the file says it has.
+
+    Raises:
+        DataError: it is not such a file, or a part of one.
+    """
+    lines = text.split("\n")
+    said = [_LINE.fullmatch(line) for line in lines[2:-1]]
+    starts = [(int(line[1]), int(line[2])) for line in said if line]
+    if lines[:1] != ["0"] or lines[1:2] != [str(len(starts))] or len(lines) != len(starts) + 3:
+        raise DataError(f"{source}: expected Kafka's list of leader epochs, whole")
+    last = (_MAX_EPOCH, END_OF_OFFSETS)
+    if not all(a < b and c < d for (a, c), (b, d) in pairwise([*starts, last])):
+        raise DataError(f"{source}: expected epochs and offsets that increase")
+    for (epoch, start), (_, end) in pairwise([*starts, last]):
+        yield range_row(source, TOLD, start, end, epoch)
+
+
+def epochs_of(told: Sequence[Told], read: Iterable[Told]) -> Sequence[tuple[int, int, int]]:
+    """Return the beginnings of epochs that a file tells: offset, epoch, and the one it follows.
+
+    There are none if a batch that was read beside the file has another epoch than it says.
+
+    Args:
+        told: what the file says of each epoch.
+        read: the ranges of batches of the same folder.
+    """
+    epochs = sorted((start, end, epoch) for start, end, epoch, *_ in told if epoch is not None)
+    spans = {epoch: (start, end) for start, end, epoch in epochs}
+    for start, end, epoch, *_ in read:
+        first, stop = spans.get(-1 if epoch is None else epoch, (END_OF_OFFSETS, 0))
+        if start < first or end > stop:
+            return ()
+    return [(start, epoch, before) for (_, _, before), (start, _, epoch) in pairwise(epochs)]
+
+
+_LINE: Final = re.compile(r"([0-9]{1,10}) ([0-9]{1,19})")
+_MAX_EPOCH: Final = 1 << 31
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +180,7 @@ def _list_directory(path: str) -> MetadataLog:
         )
     if segments:
         _check_kind(segments)
-    epochs = child(path, FILE_NAME) if segments and FILE_NAME in names else None
+    epochs = child(path, EPOCHS_FILE) if segments and EPOCHS_FILE in names else None
     return MetadataLog(segments=tuple(segments), snapshots=tuple(snapshots), epochs=epochs)
 
 

@@ -19,9 +19,14 @@ from aclkit.model.acl import LONGEST_TEXT, is_storable
 from aclkit.model.enums import AclOperation, AclPermissionType, CodedEnum, PatternType, ResourceType
 from aclkit.model.facts import SourceRow, log_time
 from aclkit.pipeline.sources.masking import names_acl
-from aclkit.pipeline.sources.record_types import may_lose_acl, unknown_type
 from aclkit.pipeline.sources.text_lines import is_utf_8
 from aclkit.runtime.notation import refuse_constant, unique
+
+ACL_KEYS: Final = frozenset({18, 19})
+TRANSACTIONS: Final = {23: rows.BEGIN_TXN, 24: rows.END_TXN, 25: rows.ABORT_TXN}
+
+UNKNOWN_TYPE: Final = "unknown record type"
+"""How the reason of such a reject begins."""
 
 MAX_OFFSET: Final = 2**63 - 2
 """The last offset whose exclusive end still is a long."""
@@ -40,6 +45,16 @@ _UNKNOWN_KEY: Final = re.compile(
     r"Unknown metadata id ([0-9]{1,5})\s*"
 )
 _TYPE: Final = re.compile(r'"type"\s{0,8}:\s{0,8}"([A-Za-z_]{1,60})"')
+
+
+def unknown_type(key_or_name: object) -> str:
+    """Return the reason why a record of an unknown type is a reject."""
+    return f"{UNKNOWN_TYPE} {key_or_name}: Kafka up to 4.4 has no such type"
+
+
+def may_lose_acl(key: int) -> bool:
+    """Whether a record of this key that cannot be read may have stated something about ACLs."""
+    return key in ACL_KEYS or key in TRANSACTIONS
 
 
 class BadPayload(ValueError):

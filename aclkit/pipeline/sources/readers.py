@@ -14,8 +14,8 @@ from aclkit.pipeline.sources.batches import Neighbour
 from aclkit.pipeline.sources.dump_log import read_dump_log
 from aclkit.pipeline.sources.files import base_name, read_bytes
 from aclkit.pipeline.sources.items import EPOCHS, SEGMENT, SNAPSHOT, WorkItem
-from aclkit.pipeline.sources.leader_epochs import read_leader_epochs
 from aclkit.pipeline.sources.log_names import first_offset, parse_snapshot_name
+from aclkit.pipeline.sources.metadata_log import read_leader_epochs
 from aclkit.pipeline.sources.records import read_records
 from aclkit.pipeline.sources.segment import read_segment
 from aclkit.pipeline.sources.snapshot import read_snapshot

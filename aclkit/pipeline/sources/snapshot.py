@@ -22,9 +22,8 @@ from aclkit.model.facts import (
     range_row,
 )
 from aclkit.pipeline.sources.batches import Batch, Damage, read_batches
-from aclkit.pipeline.sources.frames import UndecodableRecord, parse_values
+from aclkit.pipeline.sources.frames import UndecodableRecord, parse_values, read_integer, skip_tags
 from aclkit.pipeline.sources.segment import readable_time, reject_record, telling
-from aclkit.pipeline.sources.wire import read_integer, skip_tags
 from aclkit.runtime.read_progress import NO_PROGRESS, ReadProgress
 
 

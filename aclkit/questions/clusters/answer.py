@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from aclkit.answer.document import Answer, Heading, Item, Items, Members, Part, Row, Sentence
-from aclkit.model.acl_words import acl_words, operations_words
+from aclkit.model.acl import acl_words, operations_words
+from aclkit.model.broker_settings import caveats_on_list
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import capitalized, few, listed, number_of
-from aclkit.model.semantics_words import changed_settings
-from aclkit.model.unknown_settings import caveats_on_list
+from aclkit.model.semantics import changed_settings
 from aclkit.questions.clusters.difference import (
     AccessDifference,
     Cause,

@@ -1,14 +1,18 @@
-"""Refused accesses with their causes → the answer: grouped by cause, with what to do. Pure."""
+"""Refused accesses with their causes → the answer: grouped by cause, with what to do. Pure.
+
+Those with many lines are findings too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
 from aclkit.answer.document import Answer, Heading, Item, Items, Part, Row, Sentence
-from aclkit.model.acl_words import acl_words, quoted
+from aclkit.model.acl import acl_words, quoted
 from aclkit.model.cluster_rights import makes_of_client
+from aclkit.model.findings import REFUSED_ACCESS, Finding
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
 from aclkit.questions.arguments import Denials
@@ -209,3 +213,24 @@ def _row(denial: Denial) -> Row:
         warning,
         rather_words(denial),
     )
+
+
+LEAST_LINES: Final = 100
+"""With fewer lines an access is refused too seldom for a finding, unless told otherwise."""
+
+
+def find_refused(denials: Iterable[Denial], least: int = LEAST_LINES) -> Iterator[Finding]:
+    """Yield each access that is refused in many lines of the log, and still not allowed."""
+    for denial in denials:
+        refused = denial.refused
+        if denial.cause in PROBLEMS and refused.lines >= least:
+            reason = reason_words(denial)
+            rather = rather_words(denial) or ""
+            ways = [rather.removesuffix("."), *map(fix_line, proposed_fixes(denial))]
+            yield REFUSED_ACCESS.about(
+                f"{refused.principal} {refused.operation} {refused.resource}",
+                f"Brokers refuse {denial_words(refused)}.{f' {reason}.' if reason else ''}",
+                fix="; ".join(filter(None, ways)) or None,
+                acls=[denial.acl] if denial.acl else [],
+                evidence=[f"refused in {refused.lines:,} lines on {refused.days:,} days"],
+            )

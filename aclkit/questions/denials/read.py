@@ -40,13 +40,18 @@ NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
 """The tables that are asked, see ``duck.connect``."""
 
 
+def has_log(published: Published) -> bool:
+    """Whether an authorizer log was ever read to a warehouse."""
+    return ACCESS_DAY in published.run.table_versions
+
+
 def require_log(published: Published) -> None:
     """Refuse a warehouse to which no authorizer log was ever read.
 
     Raises:
         UsageError: none was.
     """
-    if ACCESS_DAY not in published.run.table_versions:
+    if not has_log(published):
         raise UsageError(
             "No authorizer log has been read yet. Next: aclkit usage --authorizer-log PATH"
         )

@@ -21,7 +21,7 @@ from aclkit.answer.document import (
 )
 from aclkit.answer.masked import masked, masker
 from aclkit.kafka.desired.plan_effect import PlanEffect
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.questions.assertions.answer import outcome_item

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
+from aclkit.model.broker_settings import caveats_on_list
 from aclkit.model.phrases import listed, number_of
-from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.difference.access_change import KINDS, REDECIDED
 from aclkit.questions.difference.compared import Compared
 from aclkit.questions.query.decide_unlisted import Verdict

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from aclkit.answer.document import Answer, Heading, Item, Items, Part, Row, Sentence
 from aclkit.answer.rows import as_objects
-from aclkit.model.acl import BINDING, Acl
-from aclkit.model.acl_words import acl_words, operations_words
+from aclkit.model.acl import BINDING, Acl, acl_words, operations_words
 from aclkit.model.phrases import few, number_of
 from aclkit.questions.narrow.narrowing import (
     DENIES,

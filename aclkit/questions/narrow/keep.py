@@ -22,10 +22,9 @@ from aclkit.model.resource import parse_resource
 from aclkit.model.symbol import PRINCIPALS, RESOURCES, refuse_symbol
 from aclkit.questions.preview.desired_forms import ALL_FORMATS, read_bytes
 from aclkit.rules.patterns.match import LITERAL, PREFIXED, has_wildcard
-from aclkit.runtime.notation import parse_tables, shown_key
+from aclkit.runtime.notation import parse_tables, refuse_unknown, require_texts
 from aclkit.runtime.safe_read import read_text
 
-TABLE: Final = "keep"
 _KEYS: Final = ("principal", "operation", "resource", "host", "why")
 _ANY: Final = "*"
 
@@ -74,22 +73,13 @@ def parse_kept(text: str, source: str) -> dict[Acl, str]:
     Raises:
         UsageError: no TOML, an unknown key, one that is missing, an invalid value, or no table.
     """
-    tables = parse_tables(text, source, TABLE)
-    if not tables:
-        raise UsageError(f"{source}: expected at least one table [[{TABLE}]]")
-    return {
-        acl: why
-        for number, table in enumerate(tables, start=1)
-        for acl, why in _read(table, f"{source}: [[{TABLE}]] {number}")
-    }
+    tables = parse_tables(text, source, "keep", is_needed=True)
+    return {acl: why for where, table in tables.items() for acl, why in _read(table, where)}
 
 
 def _read(table: Mapping[str, Any], where: str) -> Iterator[tuple[Acl, str]]:
-    for key, value in table.items():
-        if key not in _KEYS:
-            raise UsageError(f"{where}: unknown {shown_key(key)}, expected {', '.join(_KEYS)}")
-        if not (isinstance(value, str) and value.strip()):
-            raise UsageError(f"{where}: {key}: expected a text, found {value!r}")
+    refuse_unknown(table, _KEYS, where, ", ".join(_KEYS))
+    require_texts(table, where)
     for key in _KEYS[:3]:
         if key not in table:
             raise UsageError(f"{where}: {key} is missing")

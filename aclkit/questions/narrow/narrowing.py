@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final, Literal
 
+from aclkit.kafka.acls.exports import owner_of
 from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
 from aclkit.model.operation import IMPLIED_BY_ALLOW, OPERATIONS_OF_TYPE
@@ -266,3 +267,20 @@ def _applies_elsewhere(acl: Acl, others: Iterable[Acl], rules: Rules, budget: Bu
 
 def _rows(acl: Acl, rules: Rules) -> tuple[Symbols, ...]:
     return of_pattern(acl.resource_type, acl.pattern_type, acl.resource_name, rules.semantics)
+
+
+def shared_owners(narrowed: Iterable[Narrowed], rules: Rules) -> dict[str, list[str]]:
+    """Return the KafkaUsers that own several principals with ACLs: name → these, in order.
+
+    The operator removes every ACL of ``User:NAME`` and of ``User:CN=NAME`` that the KafkaUser does
+    not hold, and a KafkaUser holds those of one of them. Only owners of narrowed principals count.
+    """
+    after = {each.principal: each.own for each in narrowed}
+    others = {acl.principal for acl in rules.acls} - after.keys()
+    having = sorted({principal for principal, own in after.items() if own} | others)
+    by_owner = grouped((owner, each) for each in having if (owner := owner_of(each)) is not None)
+    return {
+        owner: some
+        for owner, some in by_owner.items()
+        if len(some) > 1 and not after.keys().isdisjoint(some)
+    }

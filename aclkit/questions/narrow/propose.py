@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few
 from aclkit.model.redpanda import MEMBERS_UNKNOWN, has_unknown_members

@@ -22,8 +22,7 @@ from aclkit.kafka.desired.model import DesiredAcl, Part, ResourceChange
 from aclkit.kafka.desired.plan_effect import absent_after, plan_effects
 from aclkit.kafka.desired.read import Desired
 from aclkit.kafka.desired.user_operator import operator_cannot_read, operator_removes
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
 from aclkit.questions.state import Applied, Binding, Bounds, Depends, State

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Final
 
 from aclkit.answer.document import Answer, Heading, Members, Part, Sentence
-from aclkit.model.acl_words import operations_words, power_of
+from aclkit.model.acl import operations_words, power_of
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.questions.preview.topics import TopicAccess, TopicToCome

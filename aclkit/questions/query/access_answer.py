@@ -7,8 +7,16 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from aclkit.answer.document import Answer, Part, Row, Sentence, Table
-from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Acl
-from aclkit.model.acl_words import acl_words, operations_words, power_of, quoted, type_words
+from aclkit.model.acl import (
+    ANY_OTHER,
+    ANY_OTHER_PRINCIPAL,
+    Acl,
+    acl_words,
+    operations_words,
+    power_of,
+    quoted,
+    type_words,
+)
 from aclkit.model.groups import grouped
 from aclkit.model.operation import ANY_OPERATION
 from aclkit.model.phrases import listed, number_of

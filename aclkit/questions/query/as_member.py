@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.redpanda import has_unknown_members
 from aclkit.rules.decide.counterfactual import Case
 from aclkit.rules.decide.rules import ALLOWED, Ruling

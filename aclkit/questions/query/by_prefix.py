@@ -12,13 +12,12 @@ from typing import Final, NamedTuple
 
 from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER, Acl
-from aclkit.model.broker_settings import ALLOW_EVERYONE
+from aclkit.model.broker_settings import ALLOW_EVERYONE, caveats_on_answer
 from aclkit.model.groups import grouped
 from aclkit.model.host import parse_host
 from aclkit.model.operation import parse_operation
 from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.model.unknown_settings import caveats_on_answer
 from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.group_rows import ALL_HOSTS
 from aclkit.questions.query.lifetimes import lifetimes_beginning

@@ -10,14 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aclkit.model.acl import ANY_OTHER, Acl
-from aclkit.model.acl_words import acl_words, type_words
-from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
+from aclkit.model.acl import ANY_OTHER, Acl, acl_words, type_words
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, caveats_on_denial
 from aclkit.model.confluent import caveats_on_roles
 from aclkit.model.operation import IMPLIED_BY_ALLOW
 from aclkit.model.phrases import capitalized
 from aclkit.model.semantics import BrokerSettings
-from aclkit.model.unknown_settings import caveats_on_denial
 from aclkit.questions.query.as_member import caveats_on_members
 from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.by_prefix import NEEDED as BY_PREFIX

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from aclkit.errors import DataError
 from aclkit.model.acl import ANY_OTHER
+from aclkit.model.broker_settings import caveats_on_answer
 from aclkit.model.confluent import caveats_on_roles
 from aclkit.model.groups import grouped
 from aclkit.model.host import parse_host
@@ -20,7 +21,6 @@ from aclkit.model.principal import parse_principal
 from aclkit.model.redpanda import OF_LISTS
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import REDPANDA
-from aclkit.model.unknown_settings import caveats_on_answer
 from aclkit.model.unread import caveats_on_names
 from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.questions.query.group_rows import ALL_HOSTS, Alike, Line

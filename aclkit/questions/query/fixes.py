@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.kafka.acls.command import command_of, options_of, with_operations
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.cluster_rights import instead_of, makes_of_client
 
 

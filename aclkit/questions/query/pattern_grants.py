@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from aclkit.model.acl import ANY_OTHER, Acl
-from aclkit.model.acl_words import operations_words
+from aclkit.model.acl import ANY_OTHER, Acl, operations_words
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import TYPE_OF_WORD, Resource

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from aclkit.answer.document import Part, Sentence, Table
-from aclkit.model.acl import ANY_OTHER, Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import ANY_OTHER, Acl, acl_words
 from aclkit.rules.decide.rules import ALLOWED, DEFAULT_ALLOW, DEFAULT_DENY, SUPER_USER, Ruling
 
 ANY_HOST: Final = "any"

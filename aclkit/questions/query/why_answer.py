@@ -9,8 +9,7 @@ from typing import Final
 from aclkit.answer.document import Answer, Command, Heading, Item, Items, Part, Sentence, Table
 from aclkit.answer.rows import as_objects
 from aclkit.kafka.acls.command import kafka_acls_command
-from aclkit.model.acl import BINDING, Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import BINDING, Acl, acl_words
 from aclkit.model.cluster_rights import makes_of_client
 from aclkit.questions.query import words
 from aclkit.questions.query.fixes import fixes_of, instead_words

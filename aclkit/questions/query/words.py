@@ -9,15 +9,13 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
-from aclkit.model.acl import ANY_OTHER, Acl, Request
-from aclkit.model.acl_words import acl_words, type_words
-from aclkit.model.broker_settings import ALLOW_EVERYONE
+from aclkit.model.acl import ANY_OTHER, Acl, Request, acl_words, type_words
+from aclkit.model.broker_settings import ALLOW_EVERYONE, caveats_on_denial
 from aclkit.model.brokers import named_brokers
 from aclkit.model.confluent import caveats_on_roles
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import listed
 from aclkit.model.resource import CLUSTER_NAME, Resource
-from aclkit.model.unknown_settings import caveats_on_denial
 from aclkit.pipeline.replay.history_plan import note_on_doubt
 from aclkit.questions.query.as_member import caveats_on_members
 from aclkit.questions.query.as_of import Timeline, note_on_hole, note_on_settings

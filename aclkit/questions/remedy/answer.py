@@ -11,16 +11,22 @@ from typing import Final
 
 from aclkit.answer.document import Answer, Heading, Item, Items, Members, Part, Sentence
 from aclkit.answer.rows import as_objects
-from aclkit.model.acl import BINDING, Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import BINDING, Acl, acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, listed, number_of
 from aclkit.questions.difference.compared import Compared
 from aclkit.questions.difference.words import PLANNED, total_sentence
 from aclkit.questions.difference.words import notes as preview_notes
-from aclkit.questions.remedy.proposal import NARROW, Advice, ForPerson, Proposal
+from aclkit.questions.remedy.change_set import (
+    NARROW,
+    SHORT,
+    Advice,
+    ForPerson,
+    LeftOut,
+    Proposal,
+    Step,
+)
 from aclkit.questions.remedy.prove import Remedy
-from aclkit.questions.remedy.steps import SHORT, LeftOut, Step
 from aclkit.questions.usage.use import TOO_NEW
 from aclkit.rules.names.change_lines import MARKS, change_lines, line_words
 from aclkit.rules.names.compare import LOST

@@ -2,7 +2,8 @@
 
 A step that takes access needs evidence that no client used it. Without that, or where a client did,
 a person decides: the advice then names who used it, which ACLs these need first, or what is missing
-of the log. What can go without effect on any decision is a step whatever its use.
+of the log. What can go without effect on any decision is a step whatever its use. A narrower set of
+ACLs, found from what was used, is advice for each ACL that goes.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import operations_words
+from aclkit.model.acl import Acl, operations_words
 from aclkit.model.findings import fingerprint_of
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.questions.narrow.narrowing import NARROWED, STAYS
 from aclkit.questions.narrow.pieces import pieces_of, shared_parts
-from aclkit.questions.remedy.proposal import NARROW, Advice, ForPerson, Proposal
+from aclkit.questions.narrow.proof import Proven
+from aclkit.questions.remedy.change_set import NARROW, Advice, ForPerson, Proposal
 from aclkit.questions.usage.use import Unknown, Use, Used, UseOfAcls
 from aclkit.questions.usage.whole_log import Missing
 from aclkit.rules.decide.confirm import Decider
@@ -183,3 +185,28 @@ def _pieces(own: Acl, lost: Sequence[Use]) -> Iterator[Acl]:
         if each.request.operation in known
     ]
     yield from pieces_of(own, asked, "keep") if asked else ()
+
+
+_UNUSED: Final = "No client used it."
+_PARTLY: Final = "Clients used only what the new ACLs grant."
+
+
+def narrower(proven: Iterable[Proven]) -> Iterator[Proposal]:
+    """Yield what narrower sets remove, each ACL with those that come in its place.
+
+    A set whose loss is not known is left out.
+    """
+    for each in proven:
+        for judged in each.narrowed.judged if each.is_known else ():
+            if judged.fate != STAYS:
+                subject = str(judged.acl)
+                yield Proposal(
+                    step_id=fingerprint_of(NARROW, subject),
+                    kind=NARROW,
+                    severity="info",
+                    subject=subject,
+                    reason=_PARTLY if judged.fate == NARROWED else _UNUSED,
+                    remove=(judged.acl,),
+                    add=judged.by,
+                    revokes=True,
+                )

@@ -21,14 +21,21 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words, quoted, type_words
+from aclkit.model.acl import Acl, acl_words, quoted, type_words
 from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.findings import fingerprint_of
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import BrokerSettings
-from aclkit.questions.remedy.proposal import Proposal
-from aclkit.questions.remedy.steps import SHORT, Binding, Held, LeftOut, Plan, Step, applied
+from aclkit.questions.remedy.change_set import (
+    SHORT,
+    Binding,
+    Held,
+    LeftOut,
+    Plan,
+    Proposal,
+    Step,
+    applied,
+)
 from aclkit.rules.names.compare import GAINED, LOST, CellChange, compare
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules, Symbols, may_share, rows_of

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 from aclkit.model.acl import Acl, Request
 from aclkit.model.findings import fingerprint_of
+from aclkit.questions.remedy.change_set import TIDY, Held, Plan, Proposal
 from aclkit.questions.remedy.plan import make_plan, possible_settings
-from aclkit.questions.remedy.proposal import TIDY, Proposal
-from aclkit.questions.remedy.steps import Held, Plan
 from aclkit.questions.tidy.answer import reason_words
 from aclkit.rules.decide.confirm import Decider, DisagreementError
 from aclkit.rules.names.compare import GAINED, CellChange, Difference, compare

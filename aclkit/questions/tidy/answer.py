@@ -8,8 +8,7 @@ from typing import Final
 from aclkit.answer.document import Answer, Item, Items, Part, Sentence
 from aclkit.answer.rows import as_objects
 from aclkit.kafka.desired.model import Place
-from aclkit.model.acl import BINDING, Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import BINDING, Acl, acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
 from aclkit.questions.tidy.propose import Proposal, Proposals, Proven

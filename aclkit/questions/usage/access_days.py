@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from aclkit.pipeline.sources.masking import mask_text
+from aclkit.questions.denials.read import ACCESS_DAY
 from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE, Judge, Judged, not_read
 from aclkit.questions.usage.clock import to_datetime
 from aclkit.questions.usage.coverage import Activities
@@ -22,7 +23,6 @@ from aclkit.questions.usage.line import Statement
 from aclkit.runtime.arrow import record_batch
 from aclkit.warehouse.column_types import arrow_schema
 
-ACCESS_DAY: Final = "access_day"
 DAY: Final = 86_400_000_000
 """Microseconds."""
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from aclkit.answer.document import Answer, Part, Row, Sentence, Table
 from aclkit.answer.rows import as_objects
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.phrases import number_of
 from aclkit.questions.usage.command import UsageResult
 from aclkit.questions.usage.coverage import Coverage, shown_gaps

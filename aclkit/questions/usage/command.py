@@ -13,17 +13,15 @@ from typing import Any, Final
 import pyarrow as pa
 
 from aclkit.errors import DataError, UsageError
-from aclkit.model.findings import Finding
-from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
+from aclkit.model.findings import AUTHORIZER_LOG_MISMATCH, Finding
 from aclkit.model.phrases import number_of
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.pipeline.plan import DecideWith, plan_reading
 from aclkit.pipeline.replay.known_tables import KnownTables
-from aclkit.questions.denials.findings import LEAST_LINES, find_refused
-from aclkit.questions.denials.read import denials_of_run
+from aclkit.questions.denials.answer import LEAST_LINES, find_refused
+from aclkit.questions.denials.read import ACCESS_DAY, denials_of_run
 from aclkit.questions.query.as_of import note_on_settings
-from aclkit.questions.usage.access_days import ACCESS_DAY
 from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE, Judge
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.coverage import Coverage, describe

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.model.acl import Request
+from aclkit.questions.denials.read import ACCESS_DAY, has_log
 from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.clock import to_naive
 from aclkit.questions.usage.coverage import (
@@ -108,8 +109,6 @@ _IN_NAME: Final = re.compile(
 )
 
 
-ACCESS_DAY: Final = "access_day"
-
 REQUEST: Final = tuple(field.name for field in fields(Request))
 """The columns that make a request."""
 
@@ -157,14 +156,14 @@ def read_use(
     """
     cluster_id = run.cluster_id
     read_at = as_of(published, run).time
-    has_log = ACCESS_DAY in published.run.table_versions
+    is_logged = has_log(published)
     read_at = read_at and read_at.replace(tzinfo=None)
     return UseOfAcls(
         rules=rules,
         log=read_judgeable(tables, cluster_id, options, read_at),
         added_at=dict(fetch(tables, _ADDED, [cluster_id])),
-        uses=read_requests(tables, cluster_id, principals) if has_log else (),
-        named=dict(fetch(tables, _NAMED, [cluster_id, ALLOWED])) if has_log else {},
+        uses=read_requests(tables, cluster_id, principals) if is_logged else (),
+        named=dict(fetch(tables, _NAMED, [cluster_id, ALLOWED])) if is_logged else {},
     )
 
 

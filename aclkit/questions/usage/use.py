@@ -14,11 +14,9 @@ from functools import cached_property
 from itertools import chain
 from typing import Final
 
-from aclkit.model.acl import Acl, Request
-from aclkit.model.acl_words import acl_words
-from aclkit.model.findings import Finding
+from aclkit.model.acl import Acl, Request, acl_words
+from aclkit.model.findings import UNUSED_GRANT, Finding
 from aclkit.model.groups import grouped
-from aclkit.model.log_findings import UNUSED_GRANT
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.redpanda import has_unknown_members
 from aclkit.model.semantics import KAFKA, Semantics

@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterator
 from typing import Final, NamedTuple
 
 from aclkit.errors import UsageError
-from aclkit.model.acl_words import type_words
+from aclkit.model.acl import type_words
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.phrases import most_like

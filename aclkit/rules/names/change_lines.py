@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Final, NamedTuple
 
-from aclkit.model.acl_words import operations_words, power_of
+from aclkit.model.acl import operations_words, power_of
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, listed
 from aclkit.rules.names.classes import NameClass

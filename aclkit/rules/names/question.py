@@ -29,15 +29,17 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from aclkit.model.cidr import Range
-from aclkit.rules.names.address_patterns import MOST_ROWS, count_rows, spelled
 from aclkit.rules.names.domain import Domain
 from aclkit.rules.names.rows import (
+    MOST_ROWS,
     ONE_BUT_COLON,
     ONE_BUT_STAR,
     RUN,
     RUN_BUT_COLON,
     Symbols,
+    count_rows,
     range_of,
+    spelled,
 )
 from aclkit.rules.names.target import Target
 

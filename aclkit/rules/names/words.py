@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from aclkit.model.acl_words import quoted, type_words
+from aclkit.model.acl import quoted, type_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.phrases import few, listed, number_of
 from aclkit.rules.names.classes import NameClass

@@ -13,7 +13,7 @@ from aclkit.audit.findings.remedies import advice_of
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding
 from aclkit.model.semantics import BrokerSettings
-from aclkit.questions.remedy.proposal import Advice, ForPerson, Proposal
+from aclkit.questions.remedy.change_set import Advice, ForPerson, Proposal
 from aclkit.rules.names.rows import operations_of
 from tests.audit.findings.test_planted import CASES, audit_sample, new
 

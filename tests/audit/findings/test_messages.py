@@ -9,8 +9,7 @@ import pytest
 from aclkit.audit.findings.audit_input import Life
 from aclkit.audit.findings.ranges import SLEEPING_RANGE
 from aclkit.audit.findings.registry import KINDS, find_all, find_readings
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.findings import Finding
 from tests.audit.findings.auditing import audit_of
 from tests.audit.findings.test_planted import (

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from aclkit.audit.findings.never_matches import find_never_matches
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.rules.decide.rules import answers

@@ -9,20 +9,26 @@ import pytest
 
 from aclkit.audit.findings.audit_input import AuditInput, Life
 from aclkit.audit.findings.by_hand import CHANGED_BY_HAND
-from aclkit.audit.findings.readings import DUPLICATE_ACL, READS_DIFFERENTLY, UNKNOWN_CODE
+from aclkit.audit.findings.readings import (
+    BROKER_SETTINGS_DIFFER,
+    DUPLICATE_ACL,
+    READING_CHANGED,
+    READS_DIFFERENTLY,
+    SUPER_USERS_UNKNOWN,
+    UNKNOWN_CODE,
+)
 from aclkit.audit.findings.registry import KINDS, REGISTRY, Finder, find_all
 from aclkit.audit.findings.rights import MISSING_RIGHT
-from aclkit.audit.findings.settings import (
-    BROKER_SETTINGS_DIFFER,
-    READING_CHANGED,
-    SUPER_USERS_UNKNOWN,
-)
 from aclkit.model.acl import Acl
-from aclkit.model.findings import DRIFT, ENDS, EVERY_NAME, INVENTORY, SEVERITIES
-from aclkit.model.log_findings import (
+from aclkit.model.findings import (
     AUTHORIZER_LOG_MISMATCH,
+    DRIFT,
+    ENDS,
+    EVERY_NAME,
+    INVENTORY,
     LOG_DIVERGED,
     REFUSED_ACCESS,
+    SEVERITIES,
     SNAPSHOT_CONTRADICTS_LOG,
     UNUSED_GRANT,
 )

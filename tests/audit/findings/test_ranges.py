@@ -12,8 +12,7 @@ from aclkit.audit.findings.never_matches import find_malformed_ranges, find_neve
 from aclkit.audit.findings.public_access import ANY_HOST, find_public_access
 from aclkit.audit.findings.redundant import find_redundant, find_removable, find_shadowed
 from aclkit.audit.findings.registry import REGISTRY, find_all, find_readings
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.rules import ALLOWED, decide

@@ -1,4 +1,4 @@
-"""Odd records are found and said what the broker makes of them; presets differ where said."""
+"""What ACLs and settings odd in themselves are reported as, and which presets read otherwise."""
 
 from __future__ import annotations
 
@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.audit.findings.readings import find_duplicates, find_unknown_codes, reads_differently
-from aclkit.model.acl_words import acl_words
+from aclkit.audit.findings.readings import (
+    find_duplicates,
+    find_super_users_unknown,
+    find_unknown_codes,
+    reads_differently,
+)
+from aclkit.model.acl import acl_words
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.rules import answers, decide
 from aclkit.rules.patterns.match import reaches
@@ -111,3 +117,32 @@ def test_the_wildcard_defect_is_a_difference_between_the_presets(resource_type, 
     kip, kafka = (decide([row], asked, BrokerSettings(), read) for read in (KIP_1042, KAFKA))
     assert (kip.decision, kafka.decision) == ("ALLOWED", "DENIED")
     assert "start with '*'" in reads_differently([row])[row.acl_id]
+
+
+USERS = frozenset({"User:a"})
+
+
+@pytest.mark.parametrize(
+    ("users", "unknown", "evidence"),
+    [
+        (frozenset(), {SUPER_USERS}, ("super.users: none known",)),
+        (USERS, {SUPER_USERS}, ("super.users: only User:a known",)),
+        (
+            frozenset(), {SUPER_USERS, ALLOW_EVERYONE},
+            ("super.users: none known", "allow.everyone.if.no.acl.found: also unknown"),
+        ),
+    ],
+)  # fmt: skip
+def test_unknown_super_users_are_one_high_finding(users, unknown, evidence):
+    settings = BrokerSettings(super_users=users, unknown=frozenset(unknown))
+    (found,) = find_super_users_unknown(settings)
+    assert (found.finding, found.severity) == ("super-users-unknown", "high")
+    assert (found.subject, found.evidence) == ("super.users", evidence)
+    assert found.message == (
+        "Super users are unknown, so every answer DENIED is wrong for a super user."
+    )
+
+
+@pytest.mark.parametrize("unknown", [frozenset(), frozenset({ALLOW_EVERYONE})])
+def test_known_super_users_are_none_although_there_are_no_super_users(unknown):
+    assert list(find_super_users_unknown(BrokerSettings(unknown=unknown))) == []

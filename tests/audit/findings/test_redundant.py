@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from aclkit.audit.findings.denies import find_overridden
 from aclkit.audit.findings.redundant import find_redundant, find_shadowed
-from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, acl_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.rules import decide

@@ -9,7 +9,7 @@ import pytest
 from aclkit.audit.findings.ranges import find_brokers_disagree, find_sleeping_ranges
 from aclkit.audit.findings.registry import find_all
 from aclkit.audit.findings.unknown import find_unknown, notes_on
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.rules.names.question import Budget
 from tests.audit.findings.auditing import audit_of, subjects

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aclkit.audit.findings.sentences import SubjectColumns, subject_columns, subject_words
-from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import Acl, acl_words
 from aclkit.model.findings import Finding
 from tests.factories import acl
 

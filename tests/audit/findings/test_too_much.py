@@ -15,8 +15,7 @@ from aclkit.audit.findings.required_pairs import (
     find_transactional_without_write,
 )
 from aclkit.audit.findings.too_much import find_open_to_everyone, find_over_broad
-from aclkit.model.acl import ANY_OTHER
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import ANY_OTHER, acl_words
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from tests.audit.findings.auditing import audit_of, subjects
 from tests.factories import acl

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aclkit.audit.findings.never_matches import find_unusual_principals
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.semantics import KAFKA, KIP_1042
 from tests.audit.findings.auditing import audit_of
 from tests.factories import acl

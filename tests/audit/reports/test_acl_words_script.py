@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl import acl_words
 from aclkit.model.visible import visible
 from tests.audit.reports.asking import go
 from tests.audit.reports.made import HOSTILE, WHEN, AliveAcl, explorer, report

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from aclkit.audit.reports import heat as heat_maps
+from aclkit.audit.reports import reach
 from aclkit.audit.reports.gather import gather, read_summary
 from aclkit.audit.reports.words import verdict
 from aclkit.errors import UsageError
@@ -191,8 +191,8 @@ def test_the_heat_map_counts_operations_that_some_host_allows(nights):
 
 
 def test_the_heat_map_is_cut_to_what_a_person_can_look_at(nights, monkeypatch):
-    monkeypatch.setattr(heat_maps, "MOST_PRINCIPALS", 2)
-    monkeypatch.setattr(heat_maps, "MOST_PREFIXES", 3)
+    monkeypatch.setattr(reach, "MOST_PRINCIPALS", 2)
+    monkeypatch.setattr(reach, "MOST_PREFIXES", 3)
     heat = gathered(nights).heat
     assert heat.principals[0] == small.SUPER_USER
     assert (len(heat.principals), len(heat.prefixes)) == (2, 3)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import duckdb
 import pytest
 
-from aclkit.audit.reports.heat import PREFIX, heat_tables, prefix_of
+from aclkit.audit.reports.reach import PREFIX, heat_tables, prefix_of
 from tests.audit.reports.made import HEAT, HOSTILE
 
 NAMES = (

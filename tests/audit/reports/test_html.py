@@ -12,9 +12,8 @@ from html.parser import HTMLParser
 import pytest
 
 from aclkit.audit.reports import as_html
-from aclkit.audit.reports.as_html import render_html, script_json
+from aclkit.audit.reports.as_html import embed, pack, render_html, script_json
 from aclkit.audit.reports.assets import LOOK, PIECES, script, style
-from aclkit.audit.reports.embed import embed, pack
 from tests.audit.reports.made import (
     CHANGE,
     HOSTILE,

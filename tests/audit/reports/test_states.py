@@ -12,8 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from jsonschema import Draft7Validator
 
-from aclkit.audit.alerts.alerts import MOST_FINDINGS, alert_of, render_alert
-from aclkit.audit.alerts.since import Moved, alert_since
+from aclkit.audit.alerts.alert import MOST_FINDINGS, Moved, alert_of, alert_since, render_alert
 from aclkit.audit.findings.baseline import BaselineEntry, Mute, classify
 from aclkit.audit.reports.render import FORMATS, render
 from tests.audit.reports.made import HOSTILE, IMAGE, finding, report

@@ -9,7 +9,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from aclkit.audit.alerts.alerts import Alert
+from aclkit.audit.alerts.alert import Alert
 from aclkit.audit.alerts.webhook import LONGEST_WAIT, Webhook, find_webhook, send_alert
 from aclkit.errors import SurroundingsError, UsageError
 from tests.audit.reports.hook import SECRET, serving

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.audit.review.canonical import canonical, pretty
 from aclkit.audit.review.decisions import (
     CHOICES,
     BrokenChainError,
     Wanted,
+    canonical,
     check_chain,
     extend,
     in_force,
+    pretty,
     read_decision,
 )
 from aclkit.audit.review.document import read_review

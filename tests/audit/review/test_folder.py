@@ -10,8 +10,7 @@ import threading
 
 import pytest
 
-from aclkit.audit.review.canonical import pretty
-from aclkit.audit.review.decisions import COMMAND, Wanted
+from aclkit.audit.review.decisions import COMMAND, Wanted, pretty
 from aclkit.audit.review.folder import (
     DECISIONS,
     EVIDENCE,

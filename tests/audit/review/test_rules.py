@@ -11,7 +11,7 @@ from aclkit.audit.review.attributes import attributes_of, read_rows
 from aclkit.audit.review.choosing import item_of, items_matching, wanted_of
 from aclkit.audit.review.decisions import KEEP, REMOVE, in_force
 from aclkit.audit.review.document import About, SignedOff
-from aclkit.audit.review.known_of_acls import end_words
+from aclkit.audit.review.starting import end_words
 from aclkit.audit.review.templates import add_months, due_days, gaps, is_still_valid
 from aclkit.errors import UsageError
 from aclkit.model.semantics import BrokerSettings

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from aclkit.audit.review.known_of_acls import note_on_use, use_words
+from aclkit.audit.review.starting import note_on_use, use_words
 from aclkit.model.acl import Request
 from aclkit.model.semantics import KAFKA, REDPANDA, BrokerSettings
 from aclkit.questions.usage.use import Use, UseOfAcls

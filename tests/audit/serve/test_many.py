@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from aclkit.audit.reports.heat import MOST_PREFIXES, MOST_PRINCIPALS, prefix_of
+from aclkit.audit.reports.reach import MOST_PREFIXES, MOST_PRINCIPALS, prefix_of
 from aclkit.model.resource import Resource
 from aclkit.model.visible import visible
 from tests.audit.reports.made import HOSTILE, IMAGE

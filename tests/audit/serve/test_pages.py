@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from aclkit.audit.reports.heat import prefix_of
+from aclkit.audit.reports.reach import prefix_of
 from aclkit.model.visible import visible
 from tests.audit.reports.made import HOSTILE, IMAGE
 

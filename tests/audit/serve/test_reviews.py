@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from aclkit.audit.review.folder import create, decide, load
-from aclkit.audit.review.read import NewReview, new_review
+from aclkit.audit.review.starting import NewReview, new_review
 from aclkit.questions.read_state import Warehouse, read_state
 from aclkit.rules.names.question import Budget
 from tests.audit.reports.made import IMAGE

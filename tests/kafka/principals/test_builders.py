@@ -20,8 +20,7 @@ from aclkit.kafka.principals.principal import ChannelPrincipal, KafkaPrincipal
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.model.symbol import PRINCIPALS
 from aclkit.pipeline.inventory.entry import ACL, FILE, Entry
-from aclkit.pipeline.inventory.files import read_inventory
-from aclkit.pipeline.inventory.people import attributes_built_by, entries_built_by
+from aclkit.pipeline.inventory.files import attributes_built_by, entries_built_by, read_inventory
 from aclkit.pipeline.inventory.survey import Given, Texts, survey
 
 X500 = "aclkit.api:X500Builder"

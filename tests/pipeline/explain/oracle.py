@@ -22,8 +22,7 @@ from aclkit.pipeline.explain.rows import (
     default_rulesets,
     default_rulings,
 )
-from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.inventory.identity import match_hosts
+from aclkit.pipeline.explain.scope import Scope, match_hosts
 from aclkit.rules.decide.order import Order, WildcardLast
 from aclkit.rules.decide.rules import conclude
 from aclkit.rules.patterns.match import names_exactly, reaches

@@ -24,7 +24,7 @@ from aclkit.pipeline.explain.sample import CELL
 from aclkit.pipeline.explain.slices import counts_of, drawn_resources
 from aclkit.runtime.frame import Steps
 from aclkit.runtime.spark import session_beside
-from aclkit.warehouse.spark_reader import SparkReader
+from aclkit.warehouse.frames import SparkReader
 from aclkit.warehouse.views import explain_sql
 from tests.pipeline.explain.decided import decided
 from tests.pipeline.explain.memory import Memory

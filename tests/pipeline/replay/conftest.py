@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
+from aclkit.pipeline.replay.on_duckdb import OnDuckdb
 
 SPARK = pytest.param("spark", marks=(pytest.mark.spark, pytest.mark.xdist_group("spark")))
 
@@ -16,7 +16,7 @@ def engine(request):
         yield OnDuckdb("c")
         return
     # Here, because the other engine must do without pyspark.
-    from aclkit.pipeline.replay.on_spark.engine import OnSpark
+    from aclkit.pipeline.replay.on_spark import OnSpark
     from aclkit.runtime.frame import Steps
 
     with Steps() as steps:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from aclkit.model.facts import SourceRow
 from aclkit.pipeline.sources.batches import Neighbour
-from aclkit.pipeline.sources.leader_epochs import FILE_NAME, read_leader_epochs
+from aclkit.pipeline.sources.metadata_log import EPOCHS_FILE, read_leader_epochs
 from aclkit.pipeline.sources.segment import read_segment
 from aclkit.pipeline.sources.snapshot import read_snapshot
 from tests.factories import acl
@@ -89,7 +89,7 @@ class Node:
         files = {
             f"{a:020}.log": _segment(self.entries, a, b) for a, b in zip(bases, ends, strict=True)
         }
-        files[FILE_NAME] = _epochs(self.entries, self.start)
+        files[EPOCHS_FILE] = _epochs(self.entries, self.start)
         for end in self.snapshots:
             epoch = self.entries[end - 1].epoch
             files[f"{end:020}-{epoch:010}.checkpoint"] = _snapshot(fold(self.entries[:end]), epoch)
@@ -240,8 +240,10 @@ def rows_of(copy: Copy) -> list[SourceRow]:
     for name, after in zip(logs, [*logs[1:], None], strict=False):
         behind = Neighbour.of(int(after[:20]), copy[after]) if after else None
         rows += read_segment(copy[name], name, behind)
-    rows += read_leader_epochs(copy[FILE_NAME].decode(), FILE_NAME) if FILE_NAME in copy else []
-    for name in sorted(copy.keys() - {*logs, FILE_NAME}):
+    rows += (
+        read_leader_epochs(copy[EPOCHS_FILE].decode(), EPOCHS_FILE) if EPOCHS_FILE in copy else []
+    )
+    for name in sorted(copy.keys() - {*logs, EPOCHS_FILE}):
         end, epoch = name.removesuffix(".checkpoint").split("-")
         rows += read_snapshot(copy[name], name, int(end), int(epoch))
     return rows

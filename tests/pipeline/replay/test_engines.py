@@ -9,8 +9,8 @@ import pytest
 
 from aclkit.pipeline.replay.conditions import Offsets, OfSnapshots, Origin, Outside
 from aclkit.pipeline.replay.known import ReplayOptions
-from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
-from aclkit.pipeline.replay.on_spark.engine import OnSpark
+from aclkit.pipeline.replay.on_duckdb import OnDuckdb
+from aclkit.pipeline.replay.on_spark import OnSpark
 from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import COMMITTED, Span
 from aclkit.runtime.frame import Steps

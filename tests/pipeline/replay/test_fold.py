@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from aclkit.model.facts import ABORT_TXN, ADD_ACL, BEGIN_TXN, END_TXN, REMOVE_ACL
 from aclkit.pipeline.replay.history_plan import HistoryPlan, plan_history
-from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
+from aclkit.pipeline.replay.on_duckdb import OnDuckdb
 from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import Marker
 from tests.pipeline.replay.frames import columns_of

@@ -16,7 +16,7 @@ from aclkit.model.facts import COMMITTED, FACT, RECORD, SNAPSHOT, SourceRow
 from aclkit.model.groups import grouped
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.lineage import trace
-from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
+from aclkit.pipeline.replay.on_duckdb import OnDuckdb
 from aclkit.pipeline.replay.ranges import Itinerary, merge_ranges, plan, without_snapshots
 from aclkit.pipeline.replay.spans import Range
 from aclkit.questions.query.as_of import draw_timeline

@@ -14,12 +14,12 @@ import pytest
 from aclkit.errors import SurroundingsError
 from aclkit.model.facts import SourceRow
 from aclkit.pipeline.replay import engines
+from aclkit.pipeline.replay import on_duckdb as here
 from aclkit.pipeline.replay.asking import TooManyRowsError
 from aclkit.pipeline.replay.intake import Source, imprint_of, look_at
 from aclkit.pipeline.replay.job import news_filter, replay, source_rows
 from aclkit.pipeline.replay.known import ReplayOptions
-from aclkit.pipeline.replay.on_duckdb import engine as here
-from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
+from aclkit.pipeline.replay.on_duckdb import OnDuckdb
 from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.sources.items import WorkItem, metadata_log_items
 from aclkit.pipeline.sources.readers import read_item

@@ -15,6 +15,7 @@ from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.questions.denials.answer import (
     denial_words,
     denials_answer,
+    find_refused,
     proposed_fixes,
     rather_words,
     reason_words,
@@ -32,7 +33,6 @@ from aclkit.questions.denials.causes import (
     Removed,
     explain_denials,
 )
-from aclkit.questions.denials.findings import find_refused
 from aclkit.questions.query.fixes import fix_line
 from aclkit.questions.query.lifetimes import Lifetime
 from aclkit.rules.decide.index import AclIndex

@@ -7,8 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.model.acl import ANY_OTHER, Request
-from aclkit.model.acl_words import pattern_words
+from aclkit.model.acl import ANY_OTHER, Request, pattern_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings

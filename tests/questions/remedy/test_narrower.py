@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from aclkit.model.acl import Request
 from aclkit.questions.narrow.narrowing import narrow
 from aclkit.questions.narrow.proof import Proven, prove_narrowed
-from aclkit.questions.remedy.narrower import narrower
-from aclkit.questions.remedy.proposal import NARROW
+from aclkit.questions.remedy.by_use import narrower
+from aclkit.questions.remedy.change_set import NARROW, Plan
 from aclkit.questions.remedy.prove import make_remedy
-from aclkit.questions.remedy.steps import Plan
 from aclkit.questions.usage.use import Use
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules

@@ -16,10 +16,9 @@ from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.findings import fingerprint_of
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.questions.remedy import prove
+from aclkit.questions.remedy.change_set import TIDY, Held, Plan, Proposal, Step, dropped_with
 from aclkit.questions.remedy.plan import _Planner, make_plan
-from aclkit.questions.remedy.proposal import TIDY, Proposal
 from aclkit.questions.remedy.prove import make_remedy
-from aclkit.questions.remedy.steps import Held, Plan, Step, dropped_with
 from aclkit.rules.decide.confirm import DisagreementError
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules

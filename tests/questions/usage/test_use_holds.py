@@ -17,9 +17,8 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.findings import fingerprint_of
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.questions.narrow.propose import Asked, own_principals, propose_narrow
-from aclkit.questions.remedy.by_use import by_use
-from aclkit.questions.remedy.narrower import narrower
-from aclkit.questions.remedy.proposal import Proposal
+from aclkit.questions.remedy.by_use import by_use, narrower
+from aclkit.questions.remedy.change_set import Proposal
 from aclkit.questions.remedy.prove import make_remedy
 from aclkit.questions.usage.clock import to_datetime, to_micros
 from aclkit.questions.usage.coverage import (

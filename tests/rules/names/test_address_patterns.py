@@ -9,11 +9,10 @@ import pytest
 
 from aclkit.model.cidr import IPV4, IPV6, Address, Range, parse_range
 from aclkit.model.semantics import KIP_1042
-from aclkit.rules.names.address_patterns import count_rows, rows_of_range
 from aclkit.rules.names.cover import covers
 from aclkit.rules.names.domain import HOSTS
 from aclkit.rules.names.question import Budget, Question
-from aclkit.rules.names.rows import of_host
+from aclkit.rules.names.rows import count_rows, of_host, rows_of_range
 from aclkit.rules.names.target import Classifier
 
 RANGES = replace(KIP_1042, cidr_hosts=True)

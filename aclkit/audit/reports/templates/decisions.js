@@ -1,4 +1,4 @@
-// The embedded decisions (embed.py) → what of them a filter finds, as bits of operations.
+// The embedded decisions (as_html.py) → what of them a filter finds, as bits of operations.
 const DIGITS = new Map([..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"]
   .map((digit, value) => [digit.charCodeAt(0), value]));
 const unpack = (text) => {
@@ -43,7 +43,7 @@ const readAcls = ({ aclIds, acls, texts }) => {
     return { id, type, name, pattern, principal, host, operation, permission, offset, at };
   });
 };
-// The one short form of an ACL, as acl_words.py writes it.
+// The one short form of an ACL, as model/acl.py writes it.
 const quoted = (name) => (name && !name.includes(" ") ? name : `'${name}'`);
 const patternWords = ({ pattern, type, name }) => {
   const kind = type.toLowerCase().replaceAll("_", " ");

@@ -1,1 +1,0 @@
-"""A replay in this process, by DuckDB over Arrow tables: no Spark and no Java."""

@@ -1,1 +1,0 @@
-"""A replay by Spark: for logs and tables that one process should not hold."""
