@@ -15,7 +15,6 @@ from aclkit.cli.options import GateOption, gathered, option, together
 from aclkit.questions.difference.compared import Compared
 from aclkit.questions.difference.demands import DemandFiles
 from aclkit.questions.difference.verdict import FAIL_ON, OLD_NAMES, Verdict
-from aclkit.rules.names.change_lines import change_lines
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.runtime.atomic_file import open_atomically
 
@@ -96,7 +95,7 @@ def write_summary(path: str, compared: Compared, verdict: Verdict) -> None:
 
     What is gained and lost are the lines of the answer: names that do not exist yet count too.
     """
-    lines = Counter(line.kind for line in change_lines(compared.openings))
+    lines = Counter(line.kind for line in compared.told)
     values: Mapping[str, object] = {
         "ACLKIT_VERDICT": OLD_NAMES[verdict.name],
         "ACLKIT_REASON": " ".join(" ".join(verdict.reasons[:1]).split()),

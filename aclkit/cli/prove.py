@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
@@ -12,6 +12,7 @@ from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
 from aclkit.cli.desired import DesiredOptions, desired_options
 from aclkit.cli.diff import sides_options, write_sides
+from aclkit.cli.gate_options import GateOptions
 from aclkit.cli.help import Group
 from aclkit.cli.options import together
 from aclkit.cli.settings_options import settings_options
@@ -44,52 +45,23 @@ def prove() -> None:
     """
 
 
-@prove.command("same", hidden=True)
-@_sides
-def same(context: Context, /, a: str, b: str, **chosen: object) -> None:
-    """Prove that A and B allow the same access.
+def _alias(name: str, kinds: Mapping[str, str], text: str) -> None:
+    """Add an older name of diff: what must not be gained or lost, and by which ``--fail-on``."""
+    (fail_on,) = {*kinds.values()}
+    line = f"aclkit diff before.txt after.txt --fail-on {fail_on}"
 
-    \b
-    Example:
-      aclkit diff before.txt after.txt --fail-on any
-    """
-    _claim(context, {GAINED: ANY, LOST: ANY}, (a, b), chosen)
-
-
-@prove.command("no-more", hidden=True)
-@_sides
-def no_more(context: Context, /, a: str, b: str, **chosen: object) -> None:
-    """Prove that B allows nothing that A denies.
-
-    \b
-    Example:
-      aclkit diff before.txt after.txt --fail-on gained
-    """
-    _claim(context, {GAINED: GAINED}, (a, b), chosen)
+    @prove.command(name, hidden=True, help=f"{text}\n\n\b\nExample:\n  {line}")
+    @_sides
+    def alias(context: Context, /, a: str, b: str, gate: GateOptions, **chosen: object) -> None:
+        # With options of a gate both must be content: what the name claims, and the gate.
+        gate.forget_summary()
+        demanded = {**kinds_of(gate.fail_on), **kinds}
+        write_sides(context, (a, b), demanded, kinds, {**chosen, "gate": gate})
 
 
-@prove.command("no-less", hidden=True)
-@_sides
-def no_less(context: Context, /, a: str, b: str, **chosen: object) -> None:
-    """Prove that B allows everything that A allows.
-
-    \b
-    Example:
-      aclkit diff before.txt after.txt --fail-on lost
-    """
-    _claim(context, {LOST: LOST}, (a, b), chosen)
-
-
-def _claim(
-    context: Context,
-    kinds: Mapping[str, str],
-    texts: Sequence[str],
-    chosen: Mapping[str, Any],
-) -> None:
-    """Prove a claim; with options of a gate both the claim and the gate must be content."""
-    chosen["gate"].forget_summary()
-    gate = {**kinds_of(chosen["gate"].fail_on), **kinds}
-    write_sides(context, texts, gate, kinds, chosen)
+_alias("same", {GAINED: ANY, LOST: ANY}, "Prove that A and B allow the same access.")
+_alias("no-more", {GAINED: GAINED}, "Prove that B allows nothing that A denies.")
+_alias("no-less", {LOST: LOST}, "Prove that B allows everything that A allows.")
 
 
 @prove.command("never", hidden=True)

@@ -177,3 +177,37 @@ def test_the_first_glob_between_two_states_is_told(tmp_path, monkeypatch):
     assert f"brings the first GLOB ACL: {acl_words(glob)}" in told
     for same in (("30", "40"), ("52", "55")):
         assert "first GLOB" not in run("--warehouse", root, "diff", *same).stderr
+
+
+# Two sides
+
+
+@pytest.mark.parametrize("option", [("--scope", "all"), ("--no-super-users",), ("--limit", 3)])
+def test_two_moments_refuse_what_only_files_have(diff, option):
+    assert f"{option[0]} goes with two sides" in diff(50, 51, *option, code=2).stderr
+
+
+def test_a_moment_beside_a_file_is_one_of_the_warehouse(diff, acl_file):
+    now = acl_file("now.txt", ADDED)
+    found = json.loads(diff(100, now, "--format", "json").stdout)
+    assert (found["a"]["offset"], found["b"]["form"], found["claim"]) == (100, "listing", "same")
+    assert found["judged"]["verdict"] == "needs approval"
+    lost = diff(100, now, "--fail-on", "lost", code=1).stdout
+    assert lost.startswith("Verdict: fail. Access is lost (--fail-on lost). ")
+
+
+def test_the_headline_of_the_past_is_in_the_past(diff):
+    first, second = (diff(*moments).stdout for moments in ((55, 65), (10, 20)))
+    assert first.startswith("Verdict: needs approval. Access changed. User:x'y lost READ")
+    assert second.startswith("Verdict: pass. No access changed. Proven for every name.")
+
+
+def test_two_moments_are_written_as_sarif_too(diff):
+    written = json.loads(diff(55, 65, "--format", "sarif", "--fail-on", "lost", code=1).stdout)
+    results = written["runs"][0]["results"]
+    assert {(each["ruleId"], each["level"]) for each in results} == {("prove-same", "error")}
+
+
+def test_policies_are_not_about_two_clusters(diff):
+    words = ("--with", "other", "--watch", "watch.toml")
+    assert "policies are about one cluster" in diff(*words, code=2).stderr

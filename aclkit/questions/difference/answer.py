@@ -243,7 +243,7 @@ def effect_answer(
 
 
 def _parts(preview: Compared, tense: Tense, *, has_total: bool) -> Iterator[Part]:
-    lines = change_lines(preview.openings)
+    lines = preview.told
     if first := next_reading_sentence(preview):
         yield Sentence(first)
     items = [*_changes(preview, lines), *_redecided(preview), *_rereads(preview)]
@@ -257,7 +257,7 @@ def _parts(preview: Compared, tense: Tense, *, has_total: bool) -> Iterator[Part
 
 def _besides(preview: Compared, tense: Tense, *, has_total: bool) -> Iterator[str]:
     """Yield what changes for every name, known or not; rows are about known names."""
-    lines = change_lines(preview.openings)
+    lines = preview.told
     for line, words in _told(preview, lines):
         yield f"{MARKS[line.kind]} {words}"
     if has_total:

@@ -74,10 +74,7 @@ def _by_cause(preview: Compared) -> dict[str, object] | None:
         cause: {
             "verdict": part.verdict,
             **{kind: part.effect.count(kind) for kind in KINDS},
-            "words": [
-                {"kind": line.kind, "words": line_words(line)}
-                for line in change_lines(part.openings)
-            ],
+            "words": [{"kind": line.kind, "words": line_words(line)} for line in part.told],
         }
         for cause, part in zip(("reading", "acls"), preview.parts, strict=True)
     }

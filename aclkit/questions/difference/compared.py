@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
@@ -19,6 +20,7 @@ from aclkit.questions.difference.passing import Passing, passing_of
 from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.questions.state import Applied, Inventory, State
 from aclkit.rules.decide.confirm import Comparison, Counterexample
+from aclkit.rules.names.change_lines import ChangeLine, change_lines
 from aclkit.rules.names.compare import (
     AT_LEAST_LESS,
     AT_LEAST_MORE,
@@ -151,6 +153,11 @@ class Compared:
         """Whether anything becomes so at some end."""
         is_bound = kind in self.bounds and bool(self.bounds[kind].difference.of_kind(kind))
         return is_bound or self.has(kind) or (self.others is not None and self.others.has(kind))
+
+    @cached_property
+    def told(self) -> list[ChangeLine]:
+        """What is gained, then what is lost, as lines for people."""
+        return change_lines(self.openings)
 
     def regions(self, kind: str) -> list[RegionChange]:
         """Return what is gained, or what is lost."""

@@ -24,7 +24,7 @@ _MOST_LINES: Final = 2
 def effect_sentences(compared: Compared, tense: Tense) -> Iterator[str]:
     """Yield who loses what, at the end, perhaps and for a time; then who gains."""
     for kind, verb in tense.verbs.items():
-        lines = change_lines(compared.regions(kind))
+        lines = [line for line in compared.told if line.kind == kind]
         if len(lines) > _MOST_LINES and (counted := _counted(compared, kind, verb)):
             yield counted
         else:

@@ -17,7 +17,7 @@ from aclkit.questions.query.table_words import short_reason
 from aclkit.questions.state_words import request_words
 from aclkit.rules.decide.confirm import Counterexample
 from aclkit.rules.decide.rules import ALLOWED, Ruling
-from aclkit.rules.names.change_lines import ChangeLine, change_lines
+from aclkit.rules.names.change_lines import ChangeLine
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.words import unknown_sentences
 
@@ -120,10 +120,8 @@ _CAUSES: Final = ("By the reading alone", "By the ACLs")
 
 def part_sentences(preview: Compared, tense: Tense) -> Iterator[str]:
     """Yield what comes of the reading alone, and what of the ACLs in the second reading."""
-    for cause, part in zip(
-        ("By the reading alone", "By the ACLs"), preview.parts or (), strict=False
-    ):
-        yield f"{cause}: {total_sentence(part, change_lines(part.openings), tense)}"
+    for cause, part in zip(_CAUSES, preview.parts or (), strict=False):
+        yield f"{cause}: {total_sentence(part, part.told, tense)}"
 
 
 def example_sentence(preview: Compared) -> str | None:
@@ -164,7 +162,7 @@ def otherwise_sentence(preview: Compared) -> str | None:
     from aclkit.questions.query.words import other_name
 
     name = other_name(preset_of_other(preview.change.before.semantics))
-    return f"{name}: {total_sentence(other, change_lines(other.openings), PLANNED)}"
+    return f"{name}: {total_sentence(other, other.told, PLANNED)}"
 
 
 def reason_words(preview: Compared, verdict: Verdict) -> str:

@@ -28,7 +28,7 @@ from aclkit.questions.remedy.change_set import (
 )
 from aclkit.questions.remedy.prove import Remedy
 from aclkit.questions.usage.use import TOO_NEW
-from aclkit.rules.names.change_lines import MARKS, change_lines, line_words
+from aclkit.rules.names.change_lines import MARKS, line_words
 from aclkit.rules.names.compare import LOST
 
 _ACL: Final = (*BINDING, "acl_id")
@@ -142,7 +142,7 @@ def _parts(advised: Advised) -> Iterator[Part]:
 
 def _whole(preview: Compared) -> Iterator[Part]:
     """Yield what all steps together do to access."""
-    lines = change_lines(preview.openings)
+    lines = preview.told
     known = grouped(preview.asked.resources)
     yield Heading("All steps together")
     items = [
@@ -279,7 +279,7 @@ def _members(advised: Advised) -> Members:
     yield "for_a_person", map(_person, advised.for_people)
     yield "accepted", advised.accepted
     known = grouped(preview.asked.resources)
-    lines = change_lines(preview.openings)
+    lines = preview.told
     yield "lost_for_every_name", (line_words(line, known.get(line.resource_type)) for line in lines)
     yield "lost", (cell._asdict() for cell in preview.effect.cells(LOST))
     yield (
