@@ -1,4 +1,4 @@
-"""The ways by which a job gets aclkit, as docs/cluster.md says them.
+"""The ways by which a job gets aclkit, as docs/spark-cluster.md says them.
 
 The Pythons here have what the wheel asks for, fetched as pip fetches it, and nothing of the
 environment that runs the tests. One of them lacks aclkit itself: a job that runs there has it from
