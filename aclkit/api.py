@@ -31,10 +31,10 @@ from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.runtime.storage_settings import use_storage
-from aclkit.warehouse.duck import connect
+from aclkit.warehouse.duck import connect, fetch
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.result_rows import Rows
-from aclkit.warehouse.sql import fetch, run_sql
+from aclkit.warehouse.sql import run_sql
 
 __all__ = [
     "ANY_OTHER",

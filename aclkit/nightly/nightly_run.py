@@ -46,9 +46,9 @@ from aclkit.questions.by_whom.command import ByWhomOptions, find_by_whom
 from aclkit.questions.by_whom.tables import has_read_logs, read_certain
 from aclkit.questions.query.lifetimes import ACL_LEASE, read_known_ends, write_ends
 from aclkit.runtime.progress import step
+from aclkit.warehouse.duck import open_tables
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.published import deciding_run, reading_run
-from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.run import Run, findings_before, publish
 
 

@@ -22,11 +22,10 @@ from aclkit.questions.assertions.answer import example_words
 from aclkit.questions.assertions.check import check, deciding_acls
 from aclkit.questions.assertions.model import Assertion, Outcome
 from aclkit.questions.query.as_of import STATE
-from aclkit.warehouse.duck import connect
+from aclkit.warehouse.duck import connect, open_tables
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published, deciding_run
-from aclkit.warehouse.reader import open_tables
 
 FAILED_EXIT = 1
 

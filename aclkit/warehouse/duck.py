@@ -6,19 +6,19 @@ leave out, the view of that name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, Literal, Protocol
 
 import duckdb
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
-from aclkit.warehouse.damage import damaged
+from aclkit.warehouse.damage import damage_of, damaged
 from aclkit.warehouse.duck_beside import AS_WRITTEN, Settings, new_duckdb, served_if_remote
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
-from aclkit.warehouse.published import Published, versions_before
+from aclkit.warehouse.published import Published, open_warehouse, versions_before
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import (
     TableFiles,
@@ -39,6 +39,60 @@ EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
 
 _AT_ONCE: Final = 8
 """So many tables of an object store are opened at a time: each waits for several answers."""
+
+
+class Answer(Protocol):
+    """What a statement found."""
+
+    def fetchall(self) -> list[Any]:
+        """Return its rows as tuples."""
+
+
+class Tables(Protocol):
+    """The tables and views of a published run: nothing else can be read, and nothing written.
+
+    A connection of ``connect`` is one, a cache of its answers another. Its SQL is DuckDB's; for
+    another engine it is written anew.
+    """
+
+    def execute(self, query: str, parameters: object = None, /) -> Answer:
+        """Run one of this package's own statements, with values in the places of its ``?``.
+
+        Times come as UTC without a zone where it casts them to ``TIMESTAMP``.
+        """
+
+
+@contextmanager
+def open_tables(
+    warehouse: str | None,
+    holding: Mapping[str, Mapping[str, str]] = EVERYTHING,
+) -> Iterator[tuple[Published, duckdb.DuckDBPyConnection]]:
+    """Open what a warehouse has published.
+
+    Args:
+        warehouse: folder or URI of the tables.
+        holding: see ``connect``.
+
+    Raises:
+        UsageError: see ``open_warehouse``.
+        SurroundingsError: a published table cannot be read.
+    """
+    published = open_warehouse(warehouse)
+    with connect(published, holding) as connection:
+        yield published, connection
+
+
+def fetch(connection: Tables, text: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    """Run one of this package's own statements.
+
+    Raises:
+        SurroundingsError: it fails, so the tables are damaged or there is no room.
+    """
+    try:
+        return connection.execute(text, values).fetchall()
+    except duckdb.Error as error:
+        plain = SurroundingsError(f"DuckDB cannot answer: {error}")
+        raise damage_of(error) or plain from error
 
 
 def connect(
@@ -119,6 +173,9 @@ def find_tables(
             raise damaged(where, error) from error
 
     if published.place.is_remote:
+        # Here, so that no question to a local disk waits for it.
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             tables |= zip(versions, pool.map(open_table, versions), strict=True)
     else:

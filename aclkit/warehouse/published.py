@@ -28,7 +28,7 @@ from aclkit.warehouse.job_run import (
 )
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.table_files import TableFiles, read_files
-from aclkit.warehouse.watch_state import checked_at
+from aclkit.warehouse.watched import checked_at
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
 MATERIALIZE_STEP: Final = "aclkit --warehouse {path} materialize"

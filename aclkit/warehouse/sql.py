@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import duckdb
-import pyarrow as pa
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.warehouse.damage import damage_of
 from aclkit.warehouse.duck_guard import checked_statement
-from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.result_rows import Rows
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 BATCH: Final = 10_000
 """Rows that are held at a time."""
@@ -36,19 +37,6 @@ def run_sql(connection: duckdb.DuckDBPyConnection, text: str) -> Rows:
         cursor = connection.execute(statement)
         columns = tuple(str(column[0]) for column in cursor.description or ())
         return Rows(columns, _batches(cursor))
-
-
-def fetch(connection: Tables, text: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-    """Run one of this package's own statements.
-
-    Raises:
-        SurroundingsError: it fails, so the tables are damaged or there is no room.
-    """
-    try:
-        return connection.execute(text, values).fetchall()
-    except duckdb.Error as error:
-        plain = SurroundingsError(f"DuckDB cannot answer: {error}")
-        raise damage_of(error) or plain from error
 
 
 def _select(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> Rows:

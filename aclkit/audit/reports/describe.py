@@ -26,8 +26,8 @@ from aclkit.questions.query.lifetimes import (
 )
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.codecs import finding_of, finding_sql
+from aclkit.warehouse.duck import fetch
 from aclkit.warehouse.published import run_settings
-from aclkit.warehouse.sql import fetch
 
 _NEWEST: Final = "%Y-%m-%d %H:%M:%S UTC"
 

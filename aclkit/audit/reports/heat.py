@@ -10,8 +10,7 @@ from typing import Final
 from aclkit.audit.reports.data import HeatMap
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.operation import OPERATIONS_OF_TYPE, USE_OF_OPERATION, USES
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.views import pair_ruleset_sql
 
 PREFIX: Final = "^[._-]*[^._-]+[._-]?"

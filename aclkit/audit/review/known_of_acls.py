@@ -11,8 +11,8 @@ from aclkit.questions.query.lifetimes import AclEnd, read_ends
 from aclkit.questions.usage.read_use import USE_TABLES, LogOptions, read_use
 from aclkit.questions.usage.use import Unknown, Used, UseOfAcls
 from aclkit.rules.names.rows import Rules
+from aclkit.warehouse.duck import open_tables
 from aclkit.warehouse.published import deciding_run
-from aclkit.warehouse.reader import open_tables
 
 
 def read_item_use(warehouse: str, cluster_id: str, rules: Rules, options: LogOptions) -> UseOfAcls:

@@ -47,9 +47,9 @@ from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import LITERAL
 from aclkit.warehouse.acls_in_force import acls_in_force
+from aclkit.warehouse.duck import fetch
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import run_settings
-from aclkit.warehouse.sql import fetch
 
 _T = TypeVar("_T")
 

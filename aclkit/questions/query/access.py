@@ -20,8 +20,8 @@ from aclkit.questions.query.other_reading import (
 )
 from aclkit.questions.query.pattern_grants import PatternGrant, read_pattern_grants
 from aclkit.warehouse.acls_in_force import acls_in_force
+from aclkit.warehouse.duck import Tables
 from aclkit.warehouse.published import Published, run_settings
-from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.result_rows import Rows
 from aclkit.warehouse.views import EXPLAIN_TABLES
 

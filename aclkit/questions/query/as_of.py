@@ -17,10 +17,9 @@ from aclkit.pipeline.replay.history_plan import note_on_doubt
 from aclkit.pipeline.replay.ranges import is_written_here, plan
 from aclkit.pipeline.replay.spans import END, RANGE_COLUMNS, Range, ranges_of
 from aclkit.questions.query.run_order import has_our_times, in_order, settings_in_order
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, run_settings
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,10 +34,9 @@ from aclkit.questions.query.names import (
 )
 from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY
 from aclkit.warehouse.acls_in_force import acls_in_force
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings, unread_parts
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.views import pair_ruleset_sql
 
 

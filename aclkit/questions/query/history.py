@@ -26,9 +26,9 @@ from aclkit.questions.query.names import Unknown, unknown_names
 from aclkit.questions.query.why import read_question
 from aclkit.rules.decide.rules import Ruling, answers, decide
 from aclkit.rules.patterns.match import is_any_host
+from aclkit.warehouse.duck import Tables
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, unread_parts
-from aclkit.warehouse.reader import Tables
 
 LOG_START: Final = "log start"
 ADDED: Final = "ACL added"

@@ -15,7 +15,7 @@ from aclkit.rules.decide.handlers import requests_about
 from aclkit.rules.decide.requests import BY_RESOURCE_TYPE, Asker, KafkaRequest, Passage
 from aclkit.rules.decide.rules import DENIED, Ruling
 from aclkit.rules.patterns.match import reaches
-from aclkit.warehouse.reader import Tables
+from aclkit.warehouse.duck import Tables
 
 
 @dataclass(frozen=True, slots=True)

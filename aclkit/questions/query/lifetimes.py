@@ -16,8 +16,8 @@ from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.patterns.match import reaches
 from aclkit.warehouse.acls_in_force import NAMES
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
-from aclkit.warehouse.reader import Tables, read_written
-from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.duck import Tables, fetch
+from aclkit.warehouse.reader import read_written
 
 if TYPE_CHECKING:
     from aclkit.warehouse.store import Store

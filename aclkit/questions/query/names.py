@@ -17,8 +17,7 @@ from aclkit.model.phrases import listed
 from aclkit.model.principal import split_principal
 from aclkit.model.resource import WORD_OF_TYPE, Resource
 from aclkit.model.unread import existence_hint
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.duck import Tables, fetch
 
 MOST_NEAR: Final = 3
 _LONGEST: Final = 256

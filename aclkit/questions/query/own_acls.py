@@ -32,7 +32,7 @@ from aclkit.rules.patterns.match import (
     principal_matches,
     reaches,
 )
-from aclkit.warehouse.reader import Tables
+from aclkit.warehouse.duck import Tables
 
 MOST_SHOWN: Final = 5
 """Patterns of which a sentence tells; all are counted."""

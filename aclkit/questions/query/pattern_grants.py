@@ -35,8 +35,8 @@ from aclkit.rules.patterns.match import (
     start_of_names,
 )
 from aclkit.warehouse.acls_in_force import acls_naming
+from aclkit.warehouse.duck import Tables
 from aclkit.warehouse.published import run_settings
-from aclkit.warehouse.reader import Tables
 
 MOST_NAMES: Final = 10
 """At most this many of the known names that a pattern matches are listed; all are counted."""

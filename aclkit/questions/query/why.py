@@ -59,10 +59,9 @@ from aclkit.rules.patterns.match import (
     reasons_never_to_match,
 )
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings, unread_parts
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
 
 MOST_NEAR: Final = 10
 """ACLs that nearly take part of which an answer tells."""
