@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from aclkit.model.acl import Acl
 from aclkit.model.findings import EVERY_NAME, Finding
@@ -17,10 +17,6 @@ from aclkit.rules.patterns.match import reaches
 from aclkit.warehouse.acls_in_force import NAMES
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
 from aclkit.warehouse.duck import Tables, fetch
-from aclkit.warehouse.reader import read_written
-
-if TYPE_CHECKING:
-    from aclkit.warehouse.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,23 +171,6 @@ def read_ends(tables: Tables, cluster_id: str) -> dict[str, AclEnd]:
         acl_id: AclEnd(until=until.replace(tzinfo=UTC), place=place, owner=owner, reason=reason)
         for acl_id, until, place, owner, reason in fetch(tables, _ENDS, [cluster_id])
     }
-
-
-def read_known_ends(store: Store, cluster_id: str) -> dict[str, AclEnd]:
-    """Read the same while a run writes."""
-    with read_written(store, cluster_id, ACL_LEASE) as known:
-        return read_ends(known.connection, cluster_id)
-
-
-def write_ends(store: Store, cluster_id: str, ends: Mapping[str, AclEnd]) -> None:
-    """Put the ends of a cluster's ACLs in the place of those that are known, if they differ."""
-    if read_known_ends(store, cluster_id) == ends:
-        return
-    rows = [
-        (cluster_id, acl_id, end.until, end.place, end.owner, end.reason)
-        for acl_id, end in sorted(ends.items())
-    ]
-    store.replace(ACL_LEASE, rows, cluster_id)
 
 
 _ENDS: Final = (
