@@ -19,12 +19,15 @@ from aclkit.questions.clusters.mapped_acls import maps_of
 from aclkit.questions.preview.change import Change
 from aclkit.questions.preview.preview import preview
 from aclkit.questions.preview.topics import preview_topics
-from aclkit.questions.query.access import what_can, who_can
+from aclkit.questions.query.access import who_can
 from aclkit.questions.query.decide_unlisted import decide_outside
 from aclkit.questions.query.history import read_history
+from aclkit.questions.query.history_answer import history_rows
+from aclkit.questions.query.history_words import history_sentence
+from aclkit.questions.query.what_can import what_can
 from aclkit.questions.query.why import explain_why
-from aclkit.questions.query.why_answer import history_rows, why_rows
-from aclkit.questions.query.words import history_sentence, why_sentence
+from aclkit.questions.query.why_answer import why_rows
+from aclkit.questions.query.words import why_sentence
 from aclkit.questions.read_state import Warehouse, read_state, read_states
 from aclkit.questions.state import State
 from aclkit.rules.decide.confirm import Comparison

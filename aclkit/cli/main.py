@@ -32,9 +32,8 @@ from aclkit.runtime.requests_made import REQUESTS
 from aclkit.runtime.storage_settings import single_writer_assumed, storage_said
 
 _ELSEWHERE: Final = {
-    "who-can": ("questions", "who_can"), "what-can": ("questions", "what_can"),
-    "show": ("questions", "show"), "can": ("questions", "can"), "why": ("questions", "why"),
-    "history": ("questions", "history"), "denials": ("changes", "denials"),
+    "who-can": ("who_can", "who_can"), "what-can": ("what_can", "what_can"),
+    "denials": ("changes", "denials"),
     "assert": ("assertions", "assert_"), "run": ("nightly", "run"),
     "maintain": ("maintain", "maintain_"), "jars": ("maintain", "jars"), "help": ("help", "help_"),
     "mcp": ("serve", "mcp"), "alert": ("report", "alert"), "demo": ("nightly", "demo"),

@@ -14,8 +14,8 @@ from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.until import until_words
-from aclkit.questions.query.access import Access, what_can, who_can
-from aclkit.questions.query.access_answer import what_can_answer, who_can_answer
+from aclkit.questions.query.access import Access, who_can
+from aclkit.questions.query.access_answer import who_can_answer
 from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.lifetimes import (
     AclEnd,
@@ -24,6 +24,8 @@ from aclkit.questions.query.lifetimes import (
     lifetimes_reaching,
     read_ends,
 )
+from aclkit.questions.query.what_can import what_can
+from aclkit.questions.query.what_can_answer import what_can_answer
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.codecs import finding_of, finding_sql
 from aclkit.warehouse.duck import fetch

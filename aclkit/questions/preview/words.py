@@ -12,9 +12,8 @@ from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.preview.access_change import KINDS, REDECIDED
 from aclkit.questions.preview.preview import Preview
 from aclkit.questions.query.decide_unlisted import Verdict
-from aclkit.questions.query.other_reading import preset_of_other
+from aclkit.questions.query.other_reading import other_name, preset_of_other
 from aclkit.questions.query.table_words import short_reason
-from aclkit.questions.query.words import other_name
 from aclkit.rules.names.change_lines import ChangeLine, change_lines
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.words import unknown_sentences

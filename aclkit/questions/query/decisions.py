@@ -145,7 +145,7 @@ def decisions_of(
     host: str | None,
     decision: str | None,
 ) -> Decisions:
-    """Return the decisions for a principal on every resource; see ``access.what_can``.
+    """Return the decisions for a principal on every resource; see ``what_can``.
 
     ``narrow`` holds ``resource_type`` and ``resource_name`` as far as they are passed.
     """
