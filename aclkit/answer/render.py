@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from aclkit.answer.document import Answer, Row
@@ -11,6 +11,7 @@ from aclkit.answer.markdown import render_markdown
 from aclkit.answer.rows import choose_columns, render_csv, render_json, render_jsonl
 from aclkit.answer.text import Layout, lay_out
 from aclkit.errors import UsageError
+from aclkit.model.values import dataclass
 
 TABLE: Final = "table"
 JSON: Final = "json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,6 +19,7 @@ from aclkit.cli.options import F, option, together
 from aclkit.cli.output import Reader, deliver, layout_of, reader_of, tell, tell_all
 from aclkit.cli.settings import find, none_named
 from aclkit.errors import UsageError
+from aclkit.model.values import dataclass
 from aclkit.runtime.storage_settings import storage_said
 from aclkit.warehouse.location import Location
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 import click
 from click.shell_completion import CompletionItem
 
+from aclkit.model.values import dataclass
 from aclkit.runtime.environment import missing_package, not_installed
 
 RARE: Final = frozenset(

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import timedelta
 from functools import wraps
-from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -17,10 +16,12 @@ from aclkit.pipeline.plan import DECIDE_WITH
 from aclkit.pipeline.sources.source_kinds import kinds_words
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from aclkit.warehouse.run import Rebuild
 
 F = TypeVar("F", bound=Callable[..., Any])
-_Record = TypeVar("_Record")
+_Record = TypeVar("_Record", bound="DataclassInstance")
 
 
 class GateOption(click.Option):
@@ -62,10 +63,10 @@ def gathered(name: str, record: type, command: Callable[..., Any]) -> Callable[.
     return gathering
 
 
-def picked(record: Callable[..., _Record], chosen: Mapping[str, Any], **more: object) -> _Record:
+def picked(record: type[_Record], chosen: Mapping[str, Any], **more: object) -> _Record:
     """Make a record of the options whose names are its fields, and of what else is given."""
-    names = signature(record).parameters
-    return record(**{name: value for name, value in chosen.items() if name in names}, **more)
+    own = {field.name: chosen[field.name] for field in fields(record) if field.name in chosen}
+    return record(**own, **more)
 
 
 class Text(click.ParamType[str]):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
 from aclkit.model.resource import Resource
+from aclkit.model.values import dataclass
 
 ANY_OTHER: Final = "<any-other>"
 """Stands, as host and resource, for what is in no ACL and no inventory."""

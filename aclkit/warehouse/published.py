@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -13,6 +12,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.moment import age_words
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
+from aclkit.model.values import dataclass
 from aclkit.warehouse.damage import damaged
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.job_run import (

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from aclkit.errors import SurroundingsError
 from aclkit.model.columns import distinct
+from aclkit.model.values import dataclass
 
 if TYPE_CHECKING:
     import pandas as pd

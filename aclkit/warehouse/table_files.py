@@ -6,7 +6,6 @@ On a local disk and on an object store alike: deltalake reads the log, DuckDB th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
@@ -14,6 +13,7 @@ from urllib.parse import unquote
 import duckdb
 from deltalake import DeltaTable
 
+from aclkit.model.values import dataclass
 from aclkit.runtime.requests_made import REQUESTS
 from aclkit.runtime.uri import is_uri
 from aclkit.warehouse.duck_types import type_of_contract, type_of_delta

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import datetime
 from typing import Final
 
@@ -14,6 +14,7 @@ from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.until import until_words
+from aclkit.model.values import dataclass
 from aclkit.questions.query.access import Access, who_can
 from aclkit.questions.query.access_answer import who_can_answer
 from aclkit.questions.query.decisions import Where

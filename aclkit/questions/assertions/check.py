@@ -42,7 +42,7 @@ from aclkit.questions.assertions.proof import prove
 from aclkit.questions.assertions.violations import Hit, Names, World, find_violations
 from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.questions.query.names import read_hosts
-from aclkit.rules.decide.confirm import DisagreementError
+from aclkit.rules.decide.agreement import DisagreementError
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import LITERAL

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
 
 from aclkit.model.acl import Request
+from aclkit.model.values import dataclass
 
 Kind = Literal["never", "always", "only", "at_most", "separate"]
 Verdict = Literal["holds", "fails", "unknown"]

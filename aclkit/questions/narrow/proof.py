@@ -14,8 +14,9 @@ from aclkit.model.acl import Request, TypeRequest
 from aclkit.questions.narrow.narrowing import Narrowed
 from aclkit.questions.prove.claim import NO_LESS, Claimed, hold_against
 from aclkit.questions.usage.use import Use
+from aclkit.rules.decide.agreement import DisagreementError
 from aclkit.rules.decide.any_of_type import authorize_any
-from aclkit.rules.decide.confirm import Decider, DisagreementError
+from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.compare import GAINED
 from aclkit.rules.names.question import Budget

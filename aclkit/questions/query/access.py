@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.operation import parse_operation
 from aclkit.model.resource import Resource
+from aclkit.model.values import dataclass
 from aclkit.questions.query.decisions import Decisions, Where, decisions_on
 from aclkit.questions.query.group_rows import Alike
 from aclkit.questions.query.lifetimes import lifetimes_near

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -13,6 +13,7 @@ import duckdb
 from aclkit.errors import UsageError
 from aclkit.model.facts import LISTING, SNAPSHOT, WRITTEN, in_utc
 from aclkit.model.semantics import BrokerSettings
+from aclkit.model.values import dataclass
 from aclkit.pipeline.replay.history_plan import note_on_doubt
 from aclkit.pipeline.replay.ranges import is_written_here, plan
 from aclkit.pipeline.replay.spans import END, RANGE_COLUMNS, Range, ranges_of

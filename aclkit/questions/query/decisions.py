@@ -7,7 +7,6 @@ read once. Unknown names are decided now, by the ACLs of the same offset.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from aclkit.errors import DataError
@@ -22,6 +21,7 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import REDPANDA
 from aclkit.model.unknown_settings import caveats_on_answer
 from aclkit.model.unread import caveats_on_names
+from aclkit.model.values import dataclass
 from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.questions.query.group_rows import ALL_HOSTS, Alike, Line
 from aclkit.questions.query.names import (

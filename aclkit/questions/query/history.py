@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from itertools import takewhile
 from typing import Final
@@ -12,6 +12,7 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.facts import SNAPSHOT
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
+from aclkit.model.values import dataclass
 from aclkit.questions.query.as_of import Settings, Timeline, read_timeline, times_of
 from aclkit.questions.query.lifetimes import (
     ChangedBy,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
@@ -12,6 +12,7 @@ from aclkit.model.findings import EVERY_NAME, Finding
 from aclkit.model.phrases import few
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
+from aclkit.model.values import dataclass
 from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.patterns.match import reaches
 from aclkit.warehouse.acls_in_force import NAMES

@@ -7,13 +7,14 @@ other reading decides differently, and where the decision depends on the broker.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.brokers import DIFFER, Broker, ranges_by_broker
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics, other_reading
+from aclkit.model.values import dataclass
 from aclkit.questions.query.decide_unlisted import decide_outside
 from aclkit.questions.query.table_words import few_names, short_reason
 from aclkit.rules.decide.counterfactual import Case

@@ -12,7 +12,7 @@ from aclkit.questions.prove import never
 from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN
 from aclkit.questions.prove.never import hold_assertions
 from aclkit.questions.prove.words import answer_words, answers_verdict
-from aclkit.rules.decide.confirm import DisagreementError
+from aclkit.rules.decide.agreement import DisagreementError
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import RUN
 from tests.rules.names.world import rules

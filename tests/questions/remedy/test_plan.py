@@ -20,7 +20,7 @@ from aclkit.questions.remedy.plan import _Planner, make_plan
 from aclkit.questions.remedy.proposal import TIDY, Proposal
 from aclkit.questions.remedy.prove import make_remedy
 from aclkit.questions.remedy.steps import Held, Plan, Step, dropped_with
-from aclkit.rules.decide.confirm import DisagreementError
+from aclkit.rules.decide.agreement import DisagreementError
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.names.tidy import no_reasons
