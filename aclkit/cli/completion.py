@@ -159,12 +159,11 @@ def complete_subject(ctx: click.Context, param: click.Parameter, begun: str) -> 
 
 def _names(ctx: click.Context, query: str, values: list[str | None], begun: str) -> list[str]:
     def read() -> list[str]:
-        from aclkit.warehouse.duck import connect
-        from aclkit.warehouse.published import open_warehouse
+        from aclkit.warehouse.duck import open_tables
 
         named = ctx.ensure_object(Context).warehouse
         found = None if named else find(ctx)
-        with connect(open_warehouse(found.warehouse if found else named), _NAMES_ONLY) as tables:
+        with open_tables(found.warehouse if found else named, _NAMES_ONLY) as (_, tables):
             given = [*values, begun, PLAIN, MOST]
             return [name for (name,) in tables.execute(_BEGIN.format(query), given).fetchall()]
 

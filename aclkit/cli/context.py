@@ -117,14 +117,13 @@ class Context:
     @contextmanager
     def open(self, holding: Mapping[str, Mapping[str, str]] = _EVERYTHING) -> Iterator[Opened]:
         """Open what is published; ``holding``: see ``duck.connect``."""
-        from aclkit.warehouse.duck import connect
-        from aclkit.warehouse.published import open_warehouse, resolve_cluster
+        from aclkit.warehouse.duck import open_tables
+        from aclkit.warehouse.published import resolve_cluster
 
-        published = open_warehouse(self.asked_warehouse())
-        cluster_id = resolve_cluster(published, self.cluster)
-        decided = published.last_materialize(cluster_id)
-        self.stand_on(published, decided or published.last_run(cluster_id))
-        with connect(published, holding) as connection:
+        with open_tables(self.asked_warehouse(), holding) as (published, connection):
+            cluster_id = resolve_cluster(published, self.cluster)
+            decided = published.last_materialize(cluster_id)
+            self.stand_on(published, decided or published.last_run(cluster_id))
             yield Opened(published, cluster_id, connection)
 
     def stand_on(self, published: Published, run: PublishedRun) -> None:

@@ -155,8 +155,12 @@ def reading_run(published: Published, cluster_id: str) -> PublishedRun | None:
     return next((run for run in mine if run.job in REPLAYING), None)
 
 
-def open_warehouse(path: str | None) -> Published:
+def open_warehouse(path: str | None, on: duckdb.DuckDBPyConnection | None = None) -> Published:
     """Read what a warehouse has published.
+
+    Args:
+        path: folder or URI of the tables.
+        on: see ``ask_files``.
 
     Raises:
         UsageError: no warehouse was named, or nothing is published.
@@ -176,7 +180,7 @@ def open_warehouse(path: str | None) -> Published:
         raise nothing_published(path) from None
     except (DeltaError, OSError) as error:
         raise damaged(place.of_table(JOB_RUN), error) from error
-    standing = _read_runs(place, table, CURRENT_RUNS)
+    standing = _read_runs(place, table, CURRENT_RUNS, on)
     if not standing:
         raise nothing_published(path)
     return Published(place=place, standing=standing, job_run=table)
@@ -266,14 +270,16 @@ def run_settings(run: PublishedRun) -> tuple[BrokerSettings, Semantics]:
     return settings.broker, settings.semantics or KIP_1042
 
 
-def _read_runs(place: Location, table: TableFiles, query: str) -> tuple[PublishedRun, ...]:
+def _read_runs(
+    place: Location, table: TableFiles, query: str, on: duckdb.DuckDBPyConnection | None = None
+) -> tuple[PublishedRun, ...]:
     """Read rows of ``job_run``, the oldest first.
 
     Raises:
         SurroundingsError: they cannot be read, or are of a newer aclkit.
     """
     try:
-        rows = ask_files(JOB_RUN, table, query)
+        rows = ask_files(JOB_RUN, table, query, on)
     except (duckdb.Error, OSError) as error:
         raise damaged(place.of_table(JOB_RUN), error) from error
     return published_runs(str(place), rows)

@@ -191,16 +191,18 @@ def open_files(connection: duckdb.DuckDBPyConnection, table: TableFiles) -> duck
 
 
 def files_sql(connection: duckdb.DuckDBPyConnection, table: TableFiles) -> str:
-    """Return the SELECT of the rows of a table's files; DuckDB writes their names into it."""
+    """Return the SELECT of the rows of a table's files."""
     files = table.readable
-    rows = connection.read_parquet(files, union_by_name=table.has_grown) if files else None
-    known = [column for column, _ in table.columns] if files else []
-    there = rows.columns if rows is not None and table.has_grown else known
+    there = [column for column, _ in table.columns] if files else []
+    if files and table.has_grown:  # only the files say which columns they have
+        there = connection.read_parquet(files, union_by_name=True).columns
     columns = ", ".join(
         f"CAST({quoted(column) if column in there else 'NULL'} AS {kind}) AS {quoted(column)}"
         for column, kind in table.columns
     )
-    return f"SELECT {columns} " + ("WHERE false" if rows is None else f"FROM ({rows.sql_query()})")
+    names = ", ".join("'" + name.replace("'", "''") + "'" for name in files)
+    rows = f"FROM read_parquet([{names}], union_by_name = {str(table.has_grown).lower()})"
+    return f"SELECT {columns} {rows if files else 'WHERE false'}"
 
 
 def may_hold(file: Mapping[str, Any], column: str, value: str) -> bool:
