@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import click
@@ -220,7 +220,8 @@ class IndexedCommand:
 @cache
 def read_index() -> dict[str, IndexedCommand]:
     """Return the commands by their words, ``acls list``; the group itself has the empty name."""
-    text = (files("aclkit.cli.data") / FILE).read_text(encoding="utf-8")
+    # Not by importlib.resources, which loads what reads archives.
+    text = (Path(__file__).parent / "data" / FILE).read_text(encoding="utf-8")
     return {
         words: IndexedCommand(
             summary=said["summary"],

@@ -21,7 +21,6 @@ from aclkit.cli.context import Context, kept
 from aclkit.cli.help import LazyGroup, Sections, read_index
 from aclkit.cli.options import flag, option, parse_age
 from aclkit.cli.output import escape_streams, flush_output, is_unread, tell, tell_error
-from aclkit.cli.settings import read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
 from aclkit.runtime import signals
@@ -29,7 +28,6 @@ from aclkit.runtime.environment import missing_package, not_installed
 from aclkit.runtime.permissions import parse_group, parse_mode, writing_as
 from aclkit.runtime.progress import ProgressHandler
 from aclkit.runtime.requests_made import REQUESTS
-from aclkit.runtime.storage_settings import single_writer_assumed, storage_said
 
 _ELSEWHERE: Final = {
     "who-can": ("who_can", "who_can"), "what-can": ("what_can", "what_can"),
@@ -199,6 +197,10 @@ def _end(ctx: click.Context, error: AclkitError) -> NoReturn:
 def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> str | None:
     if path is None:
         return None
+    # Here, for without a file of settings nothing reads one.
+    from aclkit.cli.settings import read_config
+    from aclkit.runtime.storage_settings import storage_said
+
     try:
         options = {words: command.options for words, command in read_index().items()}
         ctx.default_map, storage = read_config(path, options)
@@ -272,7 +274,10 @@ def cli(
     mode = None if file_mode is None else parse_mode(file_mode)
     group = None if file_group is None else parse_group(file_group)
     ctx.with_resource(writing_as(mode, group))
-    ctx.with_resource(single_writer_assumed(assume_single_writer))
+    if assume_single_writer:
+        from aclkit.runtime.storage_settings import single_writer_assumed
+
+        ctx.with_resource(single_writer_assumed(True))  # noqa: FBT003 -- as a flag sets it
     context.max_age = None if max_age is None else parse_age(max_age)
     _tell_progress(is_shared=context.verbose)
     if context.verbose:

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from aclkit.answer.formats import FORMATS, SARIF
 from aclkit.answer.masked import masked, masker
-from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
