@@ -6,7 +6,12 @@ import shlex
 
 import click
 
-from aclkit.audit.reports.describe import describe_answer, describe_principal, describe_resource
+from aclkit.audit.reports.describe import (
+    NEEDED,
+    describe_answer,
+    describe_principal,
+    describe_resource,
+)
 from aclkit.cli.completion import complete_subject
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import question
@@ -36,7 +41,7 @@ def show(context: Context, name: str) -> None:
     a name is a user: bob is User:bob. A name that does not exist is answered too, with a warning.
     """
     like: list[Resource] = []
-    with context.open() as opened:
+    with context.open(NEEDED) as opened:
         if name.partition(":")[0] in TYPE_OF_WORD:
             found = describe_resource(opened.where, possible_resource(name, ANY_OPERATION))
         else:

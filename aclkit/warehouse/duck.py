@@ -6,7 +6,7 @@ leave out, the view of that name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Literal, Protocol
 
@@ -34,7 +34,10 @@ Opened = Mapping[tuple[str, str], TableFiles]
 """(table, cluster) → files: of the table as it stands where the cluster is empty, else of the past
 of this cluster."""
 
-EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
+Holding = Mapping[str, Mapping[str, str]]
+"""Table → columns and values that the rows must have which a question is about."""
+
+EVERYTHING: Final[Holding] = {}
 """A question that does not declare what it holds."""
 
 _AT_ONCE: Final = 8
@@ -65,7 +68,7 @@ class Tables(Protocol):
 @contextmanager
 def open_tables(
     warehouse: str | None,
-    holding: Mapping[str, Mapping[str, str]] = EVERYTHING,
+    holding: Holding | Callable[[duckdb.DuckDBPyConnection], Holding] = EVERYTHING,
     *,
     sealed: bool = False,
 ) -> Iterator[tuple[Published, duckdb.DuckDBPyConnection]]:
@@ -73,7 +76,7 @@ def open_tables(
 
     Args:
         warehouse: folder or URI of the tables.
-        holding: see ``connect``.
+        holding: see ``connect``; or what finds it by a DuckDB that knows no table yet.
         sealed: see ``connect``.
 
     Raises:
@@ -82,7 +85,7 @@ def open_tables(
     """
     with _new(sealed=sealed) as connection:
         published = open_warehouse(warehouse, connection)
-        tables = find_tables(published, holding)
+        tables = find_tables(published, holding(connection) if callable(holding) else holding)
         yield published, _lock(connection, published.place, tables, sealed=sealed)
 
 
@@ -101,7 +104,7 @@ def fetch(connection: Tables, text: str, values: Sequence[object]) -> list[tuple
 
 def connect(
     published: Published,
-    holding: Mapping[str, Mapping[str, str]] = EVERYTHING,
+    holding: Holding = EVERYTHING,
     *,
     sealed: bool = False,
     held: int = 0,
@@ -172,9 +175,7 @@ def _lock(
     return connection
 
 
-def find_tables(
-    published: Published, holding: Mapping[str, Mapping[str, str]] = EVERYTHING
-) -> Opened:
+def find_tables(published: Published, holding: Holding = EVERYTHING) -> Opened:
     """Return what a question may read: tables of the contract, and those of the past.
 
     ``holding``: see ``connect``.
@@ -182,8 +183,8 @@ def find_tables(
     Raises:
         SurroundingsError: a published table cannot be read.
     """
-    named = holding or [name for name in TABLES if name != _VIEW_IF_UNWRITTEN]
-    tables = {name: unwritten(name) for name in named}
+    named = holding or TABLES
+    tables = {name: unwritten(name) for name in named if name != _VIEW_IF_UNWRITTEN}
     every = published.run.table_versions
     versions = {name: v for name, v in every.items() if name in holding or not holding}
 

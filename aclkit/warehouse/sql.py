@@ -11,8 +11,10 @@ import duckdb
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.warehouse.damage import damage_of
-from aclkit.warehouse.duck_guard import checked_statement
+from aclkit.warehouse.duck import EVERYTHING, Holding
+from aclkit.warehouse.duck_guard import checked_statement, relations
 from aclkit.warehouse.result_rows import Rows
+from aclkit.warehouse.views import RELATIONS, tables_below
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +39,16 @@ def run_sql(connection: duckdb.DuckDBPyConnection, text: str) -> Rows:
         cursor = connection.execute(statement)
         columns = tuple(str(column[0]) for column in cursor.description or ())
         return Rows(columns, _batches(cursor))
+
+
+def tables_of(connection: duckdb.DuckDBPyConnection, text: str) -> Holding:
+    """Return the tables that a text asks, as ``duck.connect`` takes them: all where it may be any.
+
+    Most texts name two or three of thirty, and to open one takes as long as to ask it.
+    """
+    names = relations(connection, text, RELATIONS)
+    below = None if names is None else tables_below(names)
+    return EVERYTHING if below is None else {name: {} for name in below}
 
 
 def _select(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> Rows:

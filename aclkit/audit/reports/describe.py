@@ -15,6 +15,7 @@ from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.until import until_words
 from aclkit.model.values import dataclass
+from aclkit.questions.query.access import NEEDED as ACCESS
 from aclkit.questions.query.access import Access, who_can
 from aclkit.questions.query.access_answer import who_can_answer
 from aclkit.questions.query.decisions import Where
@@ -33,6 +34,12 @@ from aclkit.warehouse.duck import fetch
 from aclkit.warehouse.published import run_settings
 
 _NEWEST: Final = "%Y-%m-%d %H:%M:%S UTC"
+
+NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
+    **ACCESS,
+    **{name: {} for name in ("finding", "job_run", "acl_lease")},
+}
+"""The tables that it asks, see ``duck.connect``; ``finding_current`` is a view of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
