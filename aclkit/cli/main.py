@@ -6,6 +6,7 @@ wait for Spark, nor help for any of them.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -70,6 +71,8 @@ class AclkitGroup(LazyGroup):
         finally:
             signals.block_if_ending()
             flush_output()
+            # Else Python looks for circles among all that was loaded, a twentieth of an answer.
+            gc.freeze()
             if is_asked_by_a_shell:
                 # A thread may still read names: do not wait for it, and do not interrupt it.
                 os._exit(0)

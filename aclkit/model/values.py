@@ -43,12 +43,12 @@ else:
         return made if cls is None else made(cls)
 
 
-def _made(given: type[Any], kind: _Kind, form: dict[str, bool]) -> type[Any]:
+def _made(given: type[Any], kind: _Kind, form: dict[str, bool]) -> Any:  # noqa: ANN401 -- a class
     own = vars(given)
     # Python itself says that a class has no hash where it has an ``__eq__`` of its own.
     has_eq, has_hash, has_state = "__eq__" in own, own.get("__hash__"), "__getstate__" in own
     has_repr = "__repr__" in own
-    cls: Any = dataclasses.dataclass(init=False, repr=False, eq=False, **form)(given)  # type: ignore[call-overload]
+    cls: Any = dataclasses.dataclass(init=False, repr=False, eq=False, **form)(given)
     _compile_later(cls, "__init__", partial(_init, is_frozen=kind.frozen))
     if kind.repr and not has_repr:
         cls.__repr__ = _repr
