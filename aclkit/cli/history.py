@@ -10,6 +10,7 @@ from aclkit.questions.arguments import History
 from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.history_answer import history_answer
+from aclkit.questions.query.lifetimes import ACL_CHANGE_BY
 
 
 @question("history")
@@ -28,7 +29,7 @@ def history(context: Context, /, asked: History) -> None:
     the same decision. The start of a period that is known from a snapshot only is unknown.
     """
     resource = resource_of("history", asked)
-    with context.open(PAST) as opened:
+    with context.open({**PAST, ACL_CHANGE_BY: {}}) as opened:
         answer = read_history(
             *opened.where, taken_principal(asked.principal), asked.operation, resource,
             host=asked.host,

@@ -22,7 +22,7 @@ from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.lifetimes import (
     AclEnd,
     Lifetime,
-    lifetimes_naming,
+    lifetimes_of,
     lifetimes_reaching,
     read_ends,
 )
@@ -70,14 +70,10 @@ def describe_principal(where: Where, principal: str) -> Described:
     """Read what is known of a principal; the errors are those of ``what_can``."""
     access = what_can(*where, principal)
     offset = access.decided_by.head_offset or 0
-    lives = [
-        life
-        for resource_type in OPERATIONS_OF_TYPE
-        for life in lifetimes_naming(
-            where.tables, where.cluster_id, resource_type, principal, offset
-        )
-        if life.acl.principal == principal
-    ]
+    types = list(OPERATIONS_OF_TYPE)
+    own = lifetimes_of(where.tables, where.cluster_id, principal, offset)
+    lives = [life for life in own if life.acl.resource_type in types]
+    lives.sort(key=lambda life: types.index(life.acl.resource_type))
     settings, _ = run_settings(access.decided_by)
     return Described(
         subject=principal,

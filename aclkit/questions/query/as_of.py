@@ -130,7 +130,7 @@ STATE: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """The tables with the current state, see ``duck.connect``."""
 
-PAST: Final = {**STATE, "log_range": {}, "setting": {}, "acl_log": {}, "acl_change_by": {}}
+PAST: Final = {**STATE, "log_range": {}, "setting": {}, "acl_log": {}}
 """The tables with past states."""
 
 

@@ -108,6 +108,16 @@ def lifetimes_naming(
     return _read(connection, f"AND {NAMES} ", [cluster_id, resource_type, principal], offset)
 
 
+def lifetimes_of(
+    connection: Tables, cluster_id: str, principal: str, offset: int
+) -> list[Lifetime]:
+    """Read the lifetimes of the ACLs alive whose principal is this text, of all resource types."""
+    rows = fetch(
+        connection, _OF_PRINCIPAL + _ALIVE + _ORDER, [cluster_id, principal, *[offset] * 3]
+    )
+    return list(map(lifetime_of, rows))
+
+
 def lifetimes_below_star(
     connection: Tables, cluster_id: str, resource: Resource, semantics: Semantics
 ) -> list[Lifetime]:
@@ -130,6 +140,7 @@ def _read(connection: Tables, which: str, values: list[str], offset: int | None)
     return list(map(lifetime_of, rows))
 
 
+_OF_PRINCIPAL: Final = lifetime_sql("FROM acl_history WHERE cluster_id = ? AND principal = ? ")
 _LIFETIMES: Final = lifetime_sql("FROM acl_history WHERE cluster_id = ? AND resource_type = ? ")
 _REACHING: Final = (
     "AND (resource_name IN (?, '*') OR pattern_type = 'GLOB' "
