@@ -280,7 +280,7 @@ def cli(
     if assume_single_writer:
         from aclkit.runtime.storage_settings import single_writer_assumed
 
-        ctx.with_resource(single_writer_assumed(True))  # noqa: FBT003 -- as a flag sets it
+        ctx.with_resource(single_writer_assumed(assume_single_writer))
     context.max_age = None if max_age is None else parse_age(max_age)
     _tell_progress(is_shared=context.verbose)
     if context.verbose:

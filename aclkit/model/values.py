@@ -14,17 +14,12 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-
-class _Kind(NamedTuple):
-    """What was asked for, beside what the standard library makes of a class anyway."""
-
-    frozen: bool
-    eq: bool
-    repr: bool
-
-
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+
+    from _typeshed import DataclassInstance
+
+    _Class = type[DataclassInstance]
 else:
 
     def dataclass(
@@ -36,60 +31,66 @@ else:
         kw_only: bool = False,
         eq: bool = True,
         repr: bool = True,
-    ) -> Any:  # noqa: ANN401 -- a class, or what makes one
+    ) -> type | Callable[[type], type]:
         """Make a dataclass of a class; the settings are those of ``dataclasses.dataclass``."""
         form = {"slots": slots, "kw_only": kw_only}
         made = partial(_made, kind=_Kind(frozen, eq, repr), form=form)
         return made if cls is None else made(cls)
 
 
-def _made(given: type[Any], kind: _Kind, form: dict[str, bool]) -> Any:  # noqa: ANN401 -- a class
-    own = vars(given)
+class _Kind(NamedTuple):
+    """What was asked for, beside what the standard library makes of a class anyway."""
+
+    frozen: bool
+    eq: bool
+    repr: bool
+
+
+def _made(given: type, kind: _Kind, form: dict[str, bool]) -> _Class:
     # Python itself says that a class has no hash where it has an ``__eq__`` of its own.
-    has_eq, has_hash, has_state = "__eq__" in own, own.get("__hash__"), "__getstate__" in own
-    has_repr = "__repr__" in own
-    cls: Any = dataclasses.dataclass(init=False, repr=False, eq=False, **form)(given)
-    _compile_later(cls, "__init__", partial(_init, is_frozen=kind.frozen))
-    if kind.repr and not has_repr:
-        cls.__repr__ = _repr
-    if kind.eq and not has_eq:
-        _compile_later(cls, "__eq__", _eq)
-    if kind.eq and not has_hash:
-        cls.__hash__ = None
-        if kind.frozen:
-            _compile_later(cls, "__hash__", _hash)
+    own = {name for name, value in vars(given).items() if value is not None}
+    cls: _Class = dataclasses.dataclass(init=False, repr=False, eq=False, **form)(given)
+    functions: dict[str, object] = {"__init__": _later(cls, "__init__", partial(_init, kind))}
+    if kind.repr and "__repr__" not in own:
+        functions["__repr__"] = _repr
+    if kind.eq and "__eq__" not in own:
+        functions["__eq__"] = _later(cls, "__eq__", _eq)
+    if kind.eq and "__hash__" not in own:
+        functions["__hash__"] = _later(cls, "__hash__", _hash) if kind.frozen else None
     if kind.frozen:
-        cls.__setattr__, cls.__delattr__ = _refuse_to_set, _refuse_to_delete
-        if form["slots"] and not has_state:
-            cls.__getstate__, cls.__setstate__ = _state, _set_state
+        functions |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete}
+    if kind.frozen and form["slots"] and "__getstate__" not in own:
+        functions |= {"__getstate__": _state, "__setstate__": _set_state}
+    for name, function in functions.items():
+        setattr(cls, name, function)
     return cls
 
 
-_Source = tuple[Sequence[str], Sequence[str], dict[str, object]]
+_Source = tuple[Sequence[str], Sequence[str], dict[str, Any]]
 """Arguments, lines, and what these lines know."""
 
 
-def _compile_later(cls: Any, name: str, write: Callable[[Any], _Source]) -> None:  # noqa: ANN401 -- any class
-    """Give a class a function that is compiled when it is first called."""
+def _later(cls: _Class, name: str, write: Callable[[_Class], _Source]) -> Callable[..., object]:
+    """Return a function of a class that compiles itself when it is first called."""
 
     def first(self: object, *given: object, **named: object) -> object:
         arguments, lines, known = write(cls)
         body = "\n  ".join(lines)
-        exec(f"def {name}({', '.join(arguments)}):\n  {body}", known)  # noqa: S102 -- names of fields
-        compiled: Any = known[name]
+        exec(f"def {name}({', '.join(arguments)}):\n  {body}", known)
+        compiled = known[name]
         compiled.__qualname__, compiled.__module__ = f"{cls.__qualname__}.{name}", cls.__module__
         setattr(cls, name, compiled)
         return compiled(self, *given, **named)
 
-    setattr(cls, name, first)
+    return first
 
 
 _LATER = object()
 """The default of an argument whose value a factory makes, anew for each object."""
 
 
-def _init(cls: Any, *, is_frozen: bool) -> _Source:  # noqa: ANN401 -- any class
-    known: dict[str, object] = {"_set": object.__setattr__, "_LATER": _LATER}
+def _init(kind: _Kind, cls: _Class) -> _Source:
+    known: dict[str, Any] = {"_set": object.__setattr__, "_LATER": _LATER}
     by_place, by_name, lines = ["self"], list[str](), list[str]()
     for each in dataclasses.fields(cls):
         name, of = each.name, f"_of_{each.name}"
@@ -106,13 +107,13 @@ def _init(cls: Any, *, is_frozen: bool) -> _Source:  # noqa: ANN401 -- any class
             continue  # ``__post_init__`` sets it
         else:
             value = alone
-        lines.append(f"_set(self, {name!r}, {value})" if is_frozen else f"self.{name} = {value}")
+        lines.append(f"_set(self, {name!r}, {value})" if kind.frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     return [*by_place, *(["*", *by_name] if by_name else [])], lines or ["pass"], known
 
 
-def _eq(cls: Any) -> _Source:  # noqa: ANN401 -- any class
+def _eq(cls: _Class) -> _Source:
     lines = [
         "if other.__class__ is not self.__class__: return NotImplemented",
         f"return {_values('self', cls)} == {_values('other', cls)}",
@@ -120,21 +121,19 @@ def _eq(cls: Any) -> _Source:  # noqa: ANN401 -- any class
     return ["self", "other"], lines, {}
 
 
-def _hash(cls: Any) -> _Source:  # noqa: ANN401 -- any class
+def _hash(cls: _Class) -> _Source:
     return ["self"], [f"return hash({_values('self', cls)})"], {}
 
 
-def _values(of: str, cls: Any) -> str:  # noqa: ANN401 -- any class
+def _values(of: str, cls: _Class) -> str:
     """Write the tuple of what is compared."""
-    return f"({''.join(f'{of}.{name},' for name in _names(cls, 'compare'))})"
+    names = (each.name for each in dataclasses.fields(cls) if each.compare)
+    return f"({''.join(f'{of}.{name},' for name in names)})"
 
 
-def _names(of: Any, which: str) -> Iterable[str]:  # noqa: ANN401 -- any class, or an object of one
-    return (each.name for each in dataclasses.fields(of) if getattr(each, which))
-
-
-def _repr(self: Any) -> str:  # noqa: ANN401 -- any object
-    said = ", ".join(f"{name}={getattr(self, name)!r}" for name in _names(self, "repr"))
+def _repr(self: DataclassInstance) -> str:
+    names = (each.name for each in dataclasses.fields(self) if each.repr)
+    said = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
     return f"{self.__class__.__qualname__}({said})"
 
 
@@ -146,10 +145,10 @@ def _refuse_to_delete(_: object, name: str) -> NoReturn:
     raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
 
 
-def _state(self: Any) -> list[object]:  # noqa: ANN401 -- any object
+def _state(self: DataclassInstance) -> list[object]:
     return [getattr(self, each.name) for each in dataclasses.fields(self)]
 
 
-def _set_state(self: Any, state: Iterable[object]) -> None:  # noqa: ANN401 -- any object
+def _set_state(self: DataclassInstance, state: Iterable[object]) -> None:
     for each, value in zip(dataclasses.fields(self), state, strict=True):
         object.__setattr__(self, each.name, value)

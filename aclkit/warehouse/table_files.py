@@ -148,7 +148,7 @@ def active_files(table: DeltaTable, bounds_of: Iterable[str] = ()) -> list[dict[
     bounds = (f"{end}.{column}" for column in bounds_of for end in ("min", "max"))
     names = [*_OF_A_FILE, *(name for name in bounds if name in noted.column_names)]
     # One after the other: pyarrow, which would take the whole, takes a tenth of a second to load.
-    columns = [[value.as_py() for value in noted.column(name)] for name in names]
+    columns = [[each[row].as_py() for row in range(len(each))] for each in map(noted.column, names)]
     return [dict(zip(names, file, strict=True)) for file in zip(*columns, strict=True)]
 
 
