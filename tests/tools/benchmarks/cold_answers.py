@@ -67,10 +67,14 @@ def asked(warehouse: Path) -> list[Asked]:
     ]
 
 
-def cpu(arguments: Sequence[str], env: Mapping[str, str]) -> float:
-    """Run Python: CPU seconds of it and of what it started."""
+def cpu(arguments: Sequence[str], env: Mapping[str, str], root: Path = ROOT) -> float:
+    """Run Python in a checkout, whose modules come first: CPU seconds of it and its processes."""
     process = subprocess.Popen(
-        [sys.executable, *arguments], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        [sys.executable, *arguments],
+        env=env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        cwd=root,
     )
     assert process.stderr is not None
     told = process.stderr.read()
@@ -81,14 +85,14 @@ def cpu(arguments: Sequence[str], env: Mapping[str, str]) -> float:
     return used.ru_utime + used.ru_stime
 
 
-def pairs(one: Asked, env: Mapping[str, str], times: int) -> list[Pair]:
+def pairs(one: Asked, root: Path, times: int) -> list[Pair]:
     """Run a command and its plain import in turns, after one of each that does not count."""
-    found = []
+    found, env = [], _env(root)
     for number in range(times + 1):
         first = number % 2 == 0
-        plain = cpu(["-c", one.plain], env) if first else 0.0
-        command = cpu(one.arguments, {**env, **one.env})
-        found.append(Pair(command, plain if first else cpu(["-c", one.plain], env)))
+        plain = cpu(["-c", one.plain], env, root) if first else 0.0
+        command = cpu(one.arguments, {**env, **one.env}, root)
+        found.append(Pair(command, plain if first else cpu(["-c", one.plain], env, root)))
     return found[1:]
 
 
@@ -101,7 +105,7 @@ def main(times: int, against: Path | None) -> None:
     with tempfile.TemporaryDirectory(prefix="aclkit-cold-") as name:
         folder = Path(name)
         for root in trees.values():
-            cpu(["-m", "compileall", "-q", str(root / "aclkit")], _env(root))
+            cpu(["-m", "compileall", "-q", str(root / "aclkit")], _env(root), root)
         warehouse = _publish(folder)
         click.echo(f"{machine()}. CPU seconds, and how many times the import: {times} pairs.\n")
         click.echo("| command | checkout | least CPU, s | plain | least | median | most |")
@@ -109,7 +113,7 @@ def main(times: int, against: Path | None) -> None:
         for one in asked(warehouse):
             for tree, root in trees.items():
                 click.echo(f"{one.name}, {tree} …", err=True)
-                click.echo(_line(one.name, tree, pairs(one, _env(root), times)))
+                click.echo(_line(one.name, tree, pairs(one, root, times)))
 
 
 def _publish(folder: Path) -> Path:
