@@ -19,7 +19,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	&& echo $$python && break; done)
 
 .PHONY: help setup demo docs test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
-	bench-cold bench-scale bench-watch bench-spark broker-test cluster-test object-store-test container-test soak \
+	bench-cold bench-answers bench-scale bench-watch bench-spark broker-test cluster-test object-store-test container-test soak \
 	wheel-test spark-versions lint types imports check fmt lock build release-check deploy-check clean
 
 help: ## List the targets
@@ -69,7 +69,11 @@ bench-full: $(READY) ## Measure everything, and compare a million random decisio
 	@$(BIN)/python -m tests.tools.benchmarks.differential --decisions 1000000 --seed 1
 
 bench-cold: $(READY) ## Measure what starts cold, five times each; AGAINST=FOLDER for pairs (forty minutes)
+	@$(MAKE) --no-print-directory bench-answers
 	@$(BIN)/python -m tests.tools.benchmarks.cold $(if $(AGAINST),--against $(AGAINST))
+
+bench-answers: $(READY) ## Measure cold answers in pairs with the import of their libraries; AGAINST=FOLDER
+	@$(BIN)/python -m tests.tools.benchmarks.cold_answers $(if $(AGAINST),--against $(AGAINST))
 
 bench-scale: $(READY) ## Measure large runs, each anew; CASES="S30 S100", DOCS=1 writes docs/speed.md
 	@$(BIN)/python -m tests.tools.benchmarks.scale $(CASES) $(if $(DOCS),--docs)

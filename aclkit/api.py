@@ -19,22 +19,25 @@ from aclkit.questions.clusters.mapped_acls import maps_of
 from aclkit.questions.difference.change import Change
 from aclkit.questions.difference.compared import preview
 from aclkit.questions.preview.topics import preview_topics
-from aclkit.questions.query.access import what_can, who_can
+from aclkit.questions.query.access import who_can
 from aclkit.questions.query.decide_unlisted import decide_outside
 from aclkit.questions.query.history import read_history
+from aclkit.questions.query.history_answer import history_rows
+from aclkit.questions.query.history_words import history_sentence
+from aclkit.questions.query.what_can import what_can
 from aclkit.questions.query.why import explain_why
-from aclkit.questions.query.why_answer import history_rows, why_rows
-from aclkit.questions.query.words import history_sentence, why_sentence
+from aclkit.questions.query.why_answer import why_rows
+from aclkit.questions.query.words import why_sentence
 from aclkit.questions.read_state import Warehouse, read_state, read_states
 from aclkit.questions.state import State
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.runtime.storage_settings import use_storage
-from aclkit.warehouse.duck import connect
+from aclkit.warehouse.duck import connect, fetch
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.result_rows import Rows
-from aclkit.warehouse.sql import fetch, run_sql
+from aclkit.warehouse.sql import run_sql
 
 __all__ = [
     "ANY_OTHER",

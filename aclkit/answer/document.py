@@ -8,9 +8,11 @@ Names stand in it as they are: each renderer makes them harmless in its own way,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain
 from typing import Final, Literal
+
+from aclkit.model.values import dataclass
 
 Row = Sequence[object]
 """The cells of a row; a whole number stands on the right, None is no value."""

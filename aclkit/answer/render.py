@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from aclkit.answer.document import Answer, Row
+from aclkit.answer.formats import CSV, JSON, JSONL, MARKDOWN, SARIF, TABLE
 from aclkit.answer.markdown import render_markdown
 from aclkit.answer.rows import choose_columns, render_csv, render_json, render_jsonl
 from aclkit.answer.text import Layout, lay_out
 from aclkit.errors import UsageError
-
-TABLE: Final = "table"
-JSON: Final = "json"
-JSONL: Final = "jsonl"
-CSV: Final = "csv"
-MARKDOWN: Final = "markdown"
-SARIF: Final = "sarif"
-
-FORMATS: Final = (TABLE, JSON, JSONL, CSV, MARKDOWN)
-"""The formats of every answer; ``SARIF`` is one of those that have it."""
-
-PROGRAMS: Final = (JSON, JSONL, CSV, SARIF)
-"""The formats that programs read."""
+from aclkit.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

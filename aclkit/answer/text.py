@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice, zip_longest
 from typing import Final
 
@@ -25,6 +25,7 @@ from aclkit.answer.document import (
     Table,
 )
 from aclkit.answer.rows import plain_text
+from aclkit.model.values import dataclass
 from aclkit.model.visible import visible
 
 NULL: Final = "-"

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from aclkit.answer.document import Answer, Table
-from aclkit.answer.render import FORMATS
+from aclkit.answer.formats import FORMATS
 from aclkit.cli.acl_options import ignored_options, principal_option, resource_options
 from aclkit.cli.context import Context, formats
 from aclkit.cli.help import COMMANDS, LazyGroup, question

@@ -9,8 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from aclkit.answer.formats import FORMATS, SARIF
 from aclkit.answer.masked import masked, masker
-from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.reports.verdict_sarif import policies_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from click.shell_completion import (
@@ -23,13 +23,8 @@ from click.shell_completion import (
 
 from aclkit.cli.context import Context
 from aclkit.cli.help import command
-from aclkit.cli.settings import find
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import TYPE_OF_WORD
-from aclkit.runtime import deadline
-
-if TYPE_CHECKING:
-    pass
 
 _BASH: Final = """\
 %(complete_func)s() {
@@ -159,12 +154,12 @@ def complete_subject(ctx: click.Context, param: click.Parameter, begun: str) -> 
 
 def _names(ctx: click.Context, query: str, values: list[str | None], begun: str) -> list[str]:
     def read() -> list[str]:
-        from aclkit.warehouse.duck import connect
-        from aclkit.warehouse.published import open_warehouse
+        from aclkit.cli.settings import find
+        from aclkit.warehouse.duck import open_tables
 
         named = ctx.ensure_object(Context).warehouse
         found = None if named else find(ctx)
-        with connect(open_warehouse(found.warehouse if found else named), _NAMES_ONLY) as tables:
+        with open_tables(found.warehouse if found else named, _NAMES_ONLY) as (_, tables):
             given = [*values, begun, PLAIN, MOST]
             return [name for (name,) in tables.execute(_BEGIN.format(query), given).fetchall()]
 
@@ -173,6 +168,9 @@ def _names(ctx: click.Context, query: str, values: list[str | None], begun: str)
 
 def within(seconds: float, read: Callable[[], list[str]]) -> list[str]:
     """Return what is read in time; nothing where it takes longer, or cannot be read."""
+    # Here, as what reads names: commands take their words from this module too.
+    from aclkit.runtime import deadline
+
     with suppress(Exception):  # a key press has no place for a message
         return deadline.within(seconds, read)
     return []

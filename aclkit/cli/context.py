@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Final
 import click
 from click.core import ParameterSource
 
-from aclkit.answer.document import Answer
-from aclkit.answer.render import FORMATS, PROGRAMS, TABLE, Form, is_rows, render
-from aclkit.answer.text import Layout
+from aclkit.answer.formats import FORMATS, PROGRAMS, TABLE
 from aclkit.cli.options import F, option, together
 from aclkit.cli.output import Reader, deliver, layout_of, reader_of, tell, tell_all
-from aclkit.cli.settings import find, none_named
 from aclkit.errors import UsageError
-from aclkit.runtime.storage_settings import storage_said
+from aclkit.model.values import dataclass
 from aclkit.warehouse.location import Location
 
 if TYPE_CHECKING:
     import duckdb
 
+    from aclkit.answer.document import Answer
+    from aclkit.answer.text import Layout
     from aclkit.questions import read_state
     from aclkit.questions.query.decisions import Where
     from aclkit.questions.state import State
@@ -74,7 +73,7 @@ class Context:
                 write there.
         """
         if not self.warehouse:
-            raise none_named()
+            raise _none_named()
         place = Location(self.warehouse)
         if not place.is_remote:
             return str(Path(self.warehouse).resolve())
@@ -90,13 +89,19 @@ class Context:
             UsageError: neither.
         """
         if (warehouse := self.find_warehouse()) is None:
-            raise none_named()
+            raise _none_named()
         self.reach(Location(warehouse))
         return warehouse
 
     def find_warehouse(self) -> str | None:
         """Return the warehouse that was named, or found where it is asked; None if neither."""
-        if self.warehouse is None and (found := find(click.get_current_context())) is not None:
+        if self.warehouse is not None:
+            return self.warehouse
+        # Here, for what reads files of settings is not needed where a warehouse is named.
+        from aclkit.cli.settings import find
+        from aclkit.runtime.storage_settings import storage_said
+
+        if (found := find(click.get_current_context())) is not None:
             click.get_current_context().with_resource(storage_said(found.storage, found.where))
             self.warehouse, self.cluster = found.warehouse, self.cluster or found.cluster
             self.max_age = self.max_age or found.max_age
@@ -111,19 +116,18 @@ class Context:
             require_reachable(place.text)
             self.is_reached = True
 
-    # What opens tables is imported late: help and ``aclkit sql`` need none of it.
+    # What opens tables and what writes answers is imported late: help needs none of it.
 
     @contextmanager
     def open(self, holding: Mapping[str, Mapping[str, str]] = _EVERYTHING) -> Iterator[Opened]:
         """Open what is published; ``holding``: see ``duck.connect``."""
-        from aclkit.warehouse.duck import connect
-        from aclkit.warehouse.published import open_warehouse, resolve_cluster
+        from aclkit.warehouse.duck import open_tables
+        from aclkit.warehouse.published import resolve_cluster
 
-        published = open_warehouse(self.asked_warehouse())
-        cluster_id = resolve_cluster(published, self.cluster)
-        decided = published.last_materialize(cluster_id)
-        self.stand_on(published, decided or published.last_run(cluster_id))
-        with connect(published, holding) as connection:
+        with open_tables(self.asked_warehouse(), holding) as (published, connection):
+            cluster_id = resolve_cluster(published, self.cluster)
+            decided = published.last_materialize(cluster_id)
+            self.stand_on(published, decided or published.last_run(cluster_id))
             yield Opened(published, cluster_id, connection)
 
     def stand_on(self, published: Published, run: PublishedRun) -> None:
@@ -149,6 +153,8 @@ class Context:
         Raises:
             UsageError: columns are chosen that the rows have not, or of what has no rows.
         """
+        from aclkit.answer.render import Form, is_rows, render
+
         if is_rows(answer, self.output_format):
             tell_all(answer.beside_rows())
         form = Form(columns=self.columns, layout=self.layout, stamp=self._stamp())
@@ -177,6 +183,12 @@ class Context:
                 tell(f"warning: {warning}")
             elif self.output_format not in PROGRAMS:
                 tell(str(each))
+
+
+def _none_named() -> UsageError:
+    from aclkit.cli.settings import none_named
+
+    return none_named()
 
 
 @dataclass(frozen=True, slots=True)

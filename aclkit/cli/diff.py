@@ -11,8 +11,8 @@ import click
 from click.core import ParameterSource
 
 from aclkit.answer.document import Answer
+from aclkit.answer.formats import FORMATS, SARIF
 from aclkit.answer.masked import masked, masker
-from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.reports.verdict_sarif import difference_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats

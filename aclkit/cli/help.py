@@ -10,15 +10,16 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 import click
 from click.shell_completion import CompletionItem
 
+from aclkit.model.values import dataclass
 from aclkit.runtime.environment import missing_package, not_installed
 
 RARE: Final = frozenset(
@@ -220,7 +221,8 @@ class IndexedCommand:
 @cache
 def read_index() -> dict[str, IndexedCommand]:
     """Return the commands by their words, ``acls list``; the group itself has the empty name."""
-    text = (files("aclkit.cli.data") / FILE).read_text(encoding="utf-8")
+    # Not by importlib.resources, which loads what reads archives.
+    text = (Path(__file__).parent / "data" / FILE).read_text(encoding="utf-8")
     return {
         words: IndexedCommand(
             summary=said["summary"],

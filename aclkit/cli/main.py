@@ -6,6 +6,7 @@ wait for Spark, nor help for any of them.
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
@@ -21,7 +22,6 @@ from aclkit.cli.context import Context, kept
 from aclkit.cli.help import LazyGroup, Sections, read_index
 from aclkit.cli.options import flag, option, parse_age
 from aclkit.cli.output import escape_streams, flush_output, is_unread, tell, tell_error
-from aclkit.cli.settings import read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
 from aclkit.runtime import signals
@@ -29,12 +29,10 @@ from aclkit.runtime.environment import missing_package, not_installed
 from aclkit.runtime.permissions import parse_group, parse_mode, writing_as
 from aclkit.runtime.progress import ProgressHandler
 from aclkit.runtime.requests_made import REQUESTS
-from aclkit.runtime.storage_settings import single_writer_assumed, storage_said
 
 _ELSEWHERE: Final = {
-    "who-can": ("questions", "who_can"), "what-can": ("questions", "what_can"),
-    "show": ("questions", "show"), "can": ("questions", "can"), "why": ("questions", "why"),
-    "history": ("questions", "history"), "denials": ("changes", "denials"),
+    "who-can": ("who_can", "who_can"), "what-can": ("what_can", "what_can"),
+    "denials": ("changes", "denials"),
     "assert": ("assertions", "assert_"), "run": ("nightly", "run"),
     "maintain": ("maintain", "maintain_"), "jars": ("maintain", "jars"),
     "doctor": ("maintain", "doctor"), "help": ("help", "help_"),
@@ -76,6 +74,8 @@ class AclkitGroup(LazyGroup):
         finally:
             signals.block_if_ending()
             flush_output()
+            # Else Python looks for circles among all that was loaded, a twentieth of an answer.
+            gc.freeze()
             if is_asked_by_a_shell:
                 # A thread may still read names: do not wait for it, and do not interrupt it.
                 os._exit(0)
@@ -203,6 +203,10 @@ def _end(ctx: click.Context, error: AclkitError) -> NoReturn:
 def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> str | None:
     if path is None:
         return None
+    # Here, for without a file of settings nothing reads one.
+    from aclkit.cli.settings import read_config
+    from aclkit.runtime.storage_settings import storage_said
+
     try:
         options = {words: command.options for words, command in read_index().items()}
         ctx.default_map, storage = read_config(path, options)
@@ -276,7 +280,10 @@ def cli(
     mode = None if file_mode is None else parse_mode(file_mode)
     group = None if file_group is None else parse_group(file_group)
     ctx.with_resource(writing_as(mode, group))
-    ctx.with_resource(single_writer_assumed(assume_single_writer))
+    if assume_single_writer:
+        from aclkit.runtime.storage_settings import single_writer_assumed
+
+        ctx.with_resource(single_writer_assumed(assume_single_writer))
     context.max_age = None if max_age is None else parse_age(max_age)
     _tell_progress(is_shared=context.verbose)
     if context.verbose:

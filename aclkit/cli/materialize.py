@@ -17,8 +17,9 @@ from aclkit.audit.findings.readings import (
 )
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command
-from aclkit.cli.options import inventory_options, lock_timeout_option, rebuild_of, rebuild_options
+from aclkit.cli.options import lock_timeout_option
 from aclkit.cli.replay import tell_notes
+from aclkit.cli.run_options import inventory_options, rebuild_of, rebuild_options
 from aclkit.cli.session import command_run
 from aclkit.cli.settings_options import (
     builder_of,

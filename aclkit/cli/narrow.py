@@ -8,8 +8,8 @@ from typing import Final
 
 import click
 
+from aclkit.answer.formats import FORMATS
 from aclkit.answer.masked import masked, masker
-from aclkit.answer.render import FORMATS
 from aclkit.cli.acls import KAFKA_ACLS, tell_left_out
 from aclkit.cli.budget_options import budget_options, end_unproven
 from aclkit.cli.completion import complete_principal

@@ -33,21 +33,11 @@ from aclkit.cli.nightly_options import (
     drift_files,
     leases_chosen,
 )
-from aclkit.cli.options import (
-    FiniteRange,
-    flag,
-    inventory_options,
-    lock_timeout_option,
-    option,
-    picked,
-    rebuild_of,
-    rebuild_options,
-    replay_options,
-    together,
-)
+from aclkit.cli.options import FiniteRange, flag, lock_timeout_option, option, picked, together
 from aclkit.cli.output import is_terminal, tell, write_lines
 from aclkit.cli.replay import asked, intake_of
 from aclkit.cli.report import EVERY, alert_options, delivery_of, telling_failures
+from aclkit.cli.run_options import inventory_options, rebuild_of, rebuild_options, replay_options
 from aclkit.cli.session import late_session
 from aclkit.cli.settings_options import (
     builder_of,

@@ -7,20 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import timedelta
 from functools import wraps
-from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from aclkit.errors import UsageError
-from aclkit.pipeline.plan import DECIDE_WITH
-from aclkit.pipeline.sources.source_kinds import kinds_words
 
 if TYPE_CHECKING:
-    from aclkit.warehouse.run import Rebuild
+    from _typeshed import DataclassInstance
 
 F = TypeVar("F", bound=Callable[..., Any])
-_Record = TypeVar("_Record")
+_Record = TypeVar("_Record", bound="DataclassInstance")
 
 
 class GateOption(click.Option):
@@ -62,10 +59,10 @@ def gathered(name: str, record: type, command: Callable[..., Any]) -> Callable[.
     return gathering
 
 
-def picked(record: Callable[..., _Record], chosen: Mapping[str, Any], **more: object) -> _Record:
+def picked(record: type[_Record], chosen: Mapping[str, Any], **more: object) -> _Record:
     """Make a record of the options whose names are its fields, and of what else is given."""
-    names = signature(record).parameters
-    return record(**{name: value for name, value in chosen.items() if name in names}, **more)
+    own = {field.name: chosen[field.name] for field in fields(record) if field.name in chosen}
+    return record(**own, **more)
 
 
 class Text(click.ParamType[str]):
@@ -124,77 +121,3 @@ lock_timeout_option = option(
     metavar="SECONDS",
     help="How long to wait for another run on this warehouse.",
 )
-
-replay_options = together(
-    option(
-        "--source",
-        multiple=True,
-        metavar="KIND:PATH",
-        help=f"What to read. KIND is {kinds_words()}. Repeatable.",
-    ),
-    option(
-        "--high-watermark",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="Ignore rows at or above this offset: they are not committed.",
-    ),
-    flag(
-        "--accept-holes",
-        "Skip offsets, or lines of a listing, that cannot be read, and mark the run incomplete.",
-    ),
-    flag("--strict", "Exit with code 3 if any row is rejected."),
-    option("--at", metavar="TIME", help="Time of a listing, ISO 8601. Default: now."),
-    option("--command-config", metavar="FILE", help="Kafka client .properties for a live source."),
-    timeout_option("Time limit for a live source.", 30.0),
-    flag("--allow-empty", "Accept a listing without ACLs: it removes all known ones."),
-)
-
-decide_with_option = option(
-    "--decide-with",
-    type=click.Choice(DECIDE_WITH),
-    default="auto",
-    help="local: this machine. spark: Spark's tasks; its driver replays a small log. auto: local, "
-    "or under spark-submit Spark's.",
-)
-
-inventory_options = together(
-    option(
-        "--principals",
-        metavar="FILE",
-        help="CSV, JSONL, Parquet or Delta file with the column principal.",
-    ),
-    option("--hosts", metavar="FILE", help="The same with the column host."),
-    option(
-        "--resources",
-        metavar="FILE",
-        help="The same with the columns resource_type, resource_name.",
-    ),
-    flag("--extend", "Add the files to the names in the log."),
-    option(
-        "--dense",
-        type=click.Choice(["always", "never", "auto"]),
-        default="auto",
-        help="Write the explain table row by row. auto: up to 50 million rows.",
-    ),
-    flag("--full", "Decide everything again, even if nothing changed."),
-    decide_with_option,
-)
-
-rebuild_options = together(
-    flag("--rebuild", "Compute lost tables again from acl_log, or else from the source."),
-    flag("--force", "With --rebuild: continue even if history is lost for good."),
-)
-
-
-def rebuild_of(chosen: Mapping[str, Any]) -> Rebuild | None:
-    """Return what ``rebuild_options`` ask for.
-
-    Raises:
-        UsageError: ``--force`` stands alone.
-    """
-    if chosen["force"] and not chosen["rebuild"]:
-        raise UsageError("--force needs --rebuild.")
-    # Here, for help and questions do not wait for what runs need.
-    from aclkit.warehouse.run import Rebuild
-
-    return Rebuild(is_forced=chosen["force"]) if chosen["rebuild"] else None

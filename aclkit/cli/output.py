@@ -19,15 +19,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from itertools import chain
-from typing import Final, Literal, TextIO
+from typing import TYPE_CHECKING, Final, Literal, TextIO
 
 import click
 
-from aclkit.answer.document import Row
-from aclkit.answer.render import render_rows
-from aclkit.answer.text import MOST_LINES, Layout, broken
 from aclkit.model.visible import visible
-from aclkit.runtime.atomic_file import open_atomically
+
+if TYPE_CHECKING:
+    from aclkit.answer.document import Row
+    from aclkit.answer.text import Layout
+
+# What writes answers, to stdout or a file, is imported late: help and completion need none of it.
 
 Reader = Literal["people", "json", "programs"]
 """For whom lines are: people, those who read JSON, or programs that expect UTF-8."""
@@ -125,8 +127,12 @@ def tell(message: str) -> None:
     On a terminal it breaks at blanks, and the lines that follow are indented, so that none looks
     like another message.
     """
-    first, *rest = broken(visible(message), _stderr_width())
-    click.echo("\n  ".join([first, *rest]), err=True)
+    text, width = visible(message), _stderr_width()
+    if width is not None:
+        from aclkit.answer.text import broken
+
+        text = "\n  ".join(broken(text, width))
+    click.echo(text, err=True)
 
 
 def _stderr_width() -> int | None:
@@ -153,7 +159,9 @@ def tell_error(error: Exception) -> None:
 def write_rows(
     columns: Sequence[str], rows: Iterable[Row], output_format: str, stream: TextIO
 ) -> None:
-    """Write rows in one of ``answer.render.FORMATS``."""
+    """Write rows in one of ``answer.formats.FORMATS``."""
+    from aclkit.answer.render import render_rows
+
     write_lines(render_rows(columns, rows, output_format), stream, reader_of(output_format))
 
 
@@ -204,6 +212,8 @@ def layout_of(output: str | None, *, is_wide: bool, has_limit: bool = True) -> L
     ``COLUMNS`` in the environment has the last word on the width. Colour is for terminals, and
     not where ``NO_COLOR`` is set.
     """
+    from aclkit.answer.text import MOST_LINES, Layout
+
     is_read = output is None and is_terminal()
     given = os.environ.get("COLUMNS", "")
     width: int | None = None
@@ -239,6 +249,8 @@ def deliver(
         may_page: for people, so that a terminal shows them page by page.
     """
     if output is not None:
+        from aclkit.runtime.atomic_file import open_atomically
+
         with open_atomically(output) as file:
             write_lines(lines, file, reader)
     elif may_page and sys.stdin.isatty() and sys.stdout.isatty():

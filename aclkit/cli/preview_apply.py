@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import click
 
+from aclkit.answer.formats import FORMATS, SARIF
 from aclkit.answer.masked import masker
-from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.audit_tables import AUDITED, audit_published, read_findings
 from aclkit.audit.findings.registry import changed_findings

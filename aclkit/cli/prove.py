@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from aclkit.answer.render import FORMATS, SARIF
+from aclkit.answer.formats import FORMATS, SARIF
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
 from aclkit.cli.desired import DesiredOptions, desired_options

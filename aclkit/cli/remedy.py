@@ -10,8 +10,8 @@ from typing import Final
 
 import click
 
+from aclkit.answer.formats import FORMATS
 from aclkit.answer.masked import masked, masker
-from aclkit.answer.render import FORMATS
 from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.audit_tables import audit_published, read_findings
 from aclkit.audit.findings.baseline import classify

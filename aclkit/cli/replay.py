@@ -12,14 +12,9 @@ import click
 from aclkit.answer.document import Answer
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command
-from aclkit.cli.options import (
-    decide_with_option,
-    lock_timeout_option,
-    option,
-    picked,
-    replay_options,
-)
+from aclkit.cli.options import lock_timeout_option, option, picked
 from aclkit.cli.output import tell, tell_all
+from aclkit.cli.run_options import decide_with_option, replay_options
 from aclkit.cli.session import late_session
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.moment import parse_time

@@ -16,11 +16,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import IO, Any, Final, cast
 
 from aclkit import errors
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.model.values import dataclass
 from aclkit.runtime.child import SAFE_PATH, module_path, python_module
 from aclkit.runtime.deadline import Deadline
 from aclkit.warehouse.location import Location

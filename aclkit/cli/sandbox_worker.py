@@ -10,6 +10,8 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -19,6 +21,8 @@ from aclkit.runtime.confinement import confine, limit_memory
 
 if TYPE_CHECKING:
     import duckdb
+
+    from aclkit.warehouse.duck import Holding
 
 
 def main() -> NoReturn:
@@ -45,40 +49,58 @@ def _end_with_the_asker() -> None:
 
 
 def _answer(question: SqlQuestion) -> None:
-    from aclkit.answer.render import render_rows
-    from aclkit.answer.rows import Counted, choose_columns
-    from aclkit.answer.text import Layout
-    from aclkit.cli.output import write_lines
-    from aclkit.warehouse.sql import TOO_LARGE, run_sql
+    from aclkit.warehouse.sql import TOO_LARGE
 
-    connection = _connect(question)
-    ((own,),) = connection.execute(_MEMORY_LIMIT).fetchall()
-    limit_memory(own + own // 2)
-    # newline: CSV brings its own.
-    stdout = os.fdopen(1, "w", 65_536, "utf-8", "surrogatepass", newline="")
     try:
-        answer = run_sql(connection, question.statement)
-        rows = Counted(answer.rows)
-        chosen = choose_columns(question.columns, answer.columns, rows)
-        layout = Layout(**question.layout)
-        write_lines(render_rows(*chosen, question.output_format, layout), stdout)
-        if question.has_count:
-            write_lines([rows.words], stdout)
+        with _connected(question) as connection:
+            _write(question, connection)
     except MemoryError:
         raise UsageError(f"{TOO_LARGE} than it may take") from None
 
 
-def _connect(question: SqlQuestion) -> duckdb.DuckDBPyConnection:
-    from aclkit.warehouse.duck import connect, connect_to
+def _write(question: SqlQuestion, connection: duckdb.DuckDBPyConnection) -> None:
+    from aclkit.answer.render import render_rows
+    from aclkit.answer.rows import Counted, choose_columns
+    from aclkit.answer.text import Layout
+    from aclkit.cli.output import write_lines
+    from aclkit.warehouse.sql import run_sql
+
+    # newline: CSV brings its own.
+    stdout = os.fdopen(1, "w", 65_536, "utf-8", "surrogatepass", newline="")
+    answer = run_sql(connection, question.statement)
+    rows = Counted(answer.rows)
+    chosen = choose_columns(question.columns, answer.columns, rows)
+    layout = Layout(**question.layout)
+    write_lines(render_rows(*chosen, question.output_format, layout), stdout)
+    if question.has_count:
+        write_lines([rows.words], stdout)
+
+
+@contextmanager
+def _connected(question: SqlQuestion) -> Iterator[duckdb.DuckDBPyConnection]:
+    from aclkit.warehouse.duck import connect_to, open_tables
     from aclkit.warehouse.location import Location
-    from aclkit.warehouse.published import open_warehouse
+    from aclkit.warehouse.sql import tables_of
+
+    def asked(connection: duckdb.DuckDBPyConnection) -> Holding:
+        _limit(connection)  # before it parses what a stranger wrote
+        return tables_of(connection, question.statement)
 
     if question.tables is None:
-        return connect(open_warehouse(question.warehouse), sealed=True)
+        with open_tables(question.warehouse, asked, sealed=True) as (_, connection):
+            yield connection
+        return
     from aclkit.warehouse.byte_range_proxy import received
 
     found = received(question.tables, question.sockets)
-    return connect_to(Location(str(question.warehouse)), found, sealed=True)
+    with connect_to(Location(str(question.warehouse)), found, sealed=True) as connection:
+        _limit(connection)
+        yield connection
+
+
+def _limit(connection: duckdb.DuckDBPyConnection) -> None:
+    ((own,),) = connection.execute(_MEMORY_LIMIT).fetchall()
+    limit_memory(own + own // 2)
 
 
 _MEMORY_LIMIT: Final = "SELECT parse_formatted_bytes(current_setting('memory_limit'))"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from click.core import ParameterSource
 
-from aclkit.answer.render import JSONL
+from aclkit.answer.formats import JSONL
 from aclkit.cli.baseline_options import baseline_options
 from aclkit.cli.context import Context
 from aclkit.cli.help import command, question

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +16,7 @@ from click.core import ParameterSource
 from aclkit.cli.help import ConfigOption, Question
 from aclkit.cli.options import GateOption, parse_age
 from aclkit.errors import UsageError
+from aclkit.model.values import dataclass
 from aclkit.runtime.notation import parse_toml, shown_key
 from aclkit.runtime.safe_read import read_text
 from aclkit.runtime.storage_settings import SECTION

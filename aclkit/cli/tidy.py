@@ -8,8 +8,8 @@ from typing import Final
 
 import click
 
+from aclkit.answer.formats import FORMATS
 from aclkit.answer.masked import masked, masker
-from aclkit.answer.render import FORMATS
 from aclkit.audit.findings.audit_tables import AUDITED, audit_published
 from aclkit.audit.findings.redundant import reasons_to_go
 from aclkit.cli.acls import KAFKA_ACLS, end_with_comments, tell_left_out

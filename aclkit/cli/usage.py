@@ -11,8 +11,9 @@ import click
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command
 from aclkit.cli.materialize import choose_cluster
-from aclkit.cli.options import FiniteRange, decide_with_option, flag, lock_timeout_option, option
+from aclkit.cli.options import FiniteRange, flag, lock_timeout_option, option
 from aclkit.cli.replay import tell_notes
+from aclkit.cli.run_options import decide_with_option
 from aclkit.cli.session import command_run
 from aclkit.cli.use_options import log_options
 from aclkit.pipeline.explain.materialize import continue_from_replay

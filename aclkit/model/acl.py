@@ -7,12 +7,12 @@ Names stand in the short form as they are: who prints a sentence makes it visibl
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
 from aclkit.model.operation import OPERATIONS_OF_TYPE, USE_OF_OPERATION, USES
 from aclkit.model.resource import CLUSTER_NAME, Resource
+from aclkit.model.values import dataclass
 
 ANY_OTHER: Final = "<any-other>"
 """Stands, as host and resource, for what is in no ACL and no inventory."""

@@ -10,7 +10,7 @@ default decides. What follows from that for the reader of a decision is said her
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from aclkit.errors import DataError, UsageError
@@ -18,6 +18,7 @@ from aclkit.model.brokers import named_brokers
 from aclkit.model.principal import parse_super_users
 from aclkit.model.semantics import BrokerSettings
 from aclkit.model.super_users import alike, has_placeholder, near_misses
+from aclkit.model.values import dataclass
 
 SUPER_USERS: Final = "super.users"
 ALLOW_EVERYONE: Final = "allow.everyone.if.no.acl.found"

@@ -9,7 +9,6 @@ broker reports it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -17,6 +16,7 @@ from aclkit.errors import DataError
 from aclkit.model.cidr import has_unknown_zone, parse_range
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import OFF, ON
+from aclkit.model.values import dataclass
 
 CIDR_LEVEL: Final = 32
 """A binary that supports this metadata.version reads ranges; they are made where it is in force."""

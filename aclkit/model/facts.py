@@ -6,9 +6,11 @@ into one DataFrame, so facts, ranges and rejects share one schema.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
+
+from aclkit.model.values import dataclass
 
 FACT, RANGE, REJECT, FAILURE, NOTE = "fact", "range", "reject", "failure", "note"
 """Kinds of source row. A failure names, in ``fact`` and ``reason``, the aclkit error with which a

@@ -7,13 +7,14 @@ pattern means. ``UNKNOWN`` in a filter selects every unknown code, ``UNKNOWN(cod
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 
 from aclkit.errors import DataError
 from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation, AclPermissionType, CodedEnum, PatternType, ResourceType
 from aclkit.model.glob import glob_matches
 from aclkit.model.semantics import Semantics
+from aclkit.model.values import dataclass
 
 
 class UnsupportedPatternTypeError(DataError):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aclkit.model.acl import Acl
+from aclkit.model.values import dataclass
 
 SEVERITIES: Final = ("high", "medium", "low", "info")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any, Final
 
 from aclkit.errors import UsageError
 from aclkit.model.symbol import PRINCIPALS, is_symbol
+from aclkit.model.values import dataclass
 
 MOST_SPECIFIC: Final = "most-specific"
 OWN, REDPANDA = "kafka", "redpanda"

@@ -7,12 +7,12 @@ brokers may ask for other rights, or not know the request.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.phrases import capitalized, listed
 from aclkit.model.resource import CLUSTER_NAME, WORD_OF_TYPE
+from aclkit.model.values import dataclass
 
 ACLS: Final = "ACLs"
 TOPICS: Final = "topics"

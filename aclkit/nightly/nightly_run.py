@@ -6,6 +6,7 @@ policies and an exit code: they depend on the day, and on files that are in no t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from aclkit.audit.findings.audit_input import BROAD_SHARE
@@ -44,11 +45,12 @@ from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.record import ReplayResult
 from aclkit.questions.by_whom.command import ByWhomOptions, find_by_whom
 from aclkit.questions.by_whom.tables import has_read_logs, read_certain
-from aclkit.questions.query.lifetimes import ACL_LEASE, read_known_ends, write_ends
+from aclkit.questions.query.lifetimes import ACL_LEASE, AclEnd, read_ends
 from aclkit.runtime.progress import step
+from aclkit.warehouse.duck import open_tables
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.published import deciding_run, reading_run
-from aclkit.warehouse.reader import open_tables
+from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run, findings_before, publish
 
 
@@ -150,9 +152,25 @@ def _look_at_ends(run: Run, options: NightlyOptions) -> None:
         leases = leases.with_files(files.desired.acls)
     elif files is not None:
         # One mistake in a file must not make all ends forgotten.
-        leases = leases.with_known(acls, read_known_ends(run.store, run.cluster_id))
-    write_ends(run.store, run.cluster_id, leases.ends_of(acls))
+        leases = leases.with_known(acls, _known_ends(run))
+    _write_ends(run, leases.ends_of(acls))
     run.findings.extend(leases.findings(acls, run.started_at))
+
+
+def _known_ends(run: Run) -> dict[str, AclEnd]:
+    with read_written(run.store, run.cluster_id, ACL_LEASE) as known:
+        return read_ends(known.connection, run.cluster_id)
+
+
+def _write_ends(run: Run, ends: Mapping[str, AclEnd]) -> None:
+    """Put the ends of a cluster's ACLs in the place of those that are known, if they differ."""
+    if _known_ends(run) == ends:
+        return
+    rows = [
+        (run.cluster_id, acl_id, end.until, end.place, end.owner, end.reason)
+        for acl_id, end in sorted(ends.items())
+    ]
+    run.store.replace(ACL_LEASE, rows, run.cluster_id)
 
 
 def _ask_by_whom(run: Run, options: NightlyOptions) -> None:

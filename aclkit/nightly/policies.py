@@ -23,10 +23,9 @@ from aclkit.questions.query.as_of import STATE
 from aclkit.questions.read_state import Opened, read_state
 from aclkit.questions.state import State
 from aclkit.rules.names.question import Budget
-from aclkit.warehouse.duck import connect
+from aclkit.warehouse.duck import connect, open_tables
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published, deciding_run
-from aclkit.warehouse.reader import open_tables
 
 FAILED_EXIT = 1
 

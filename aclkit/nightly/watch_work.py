@@ -25,18 +25,13 @@ from aclkit.nightly.policies import Policies, newest_summary
 from aclkit.nightly.watching import NotAloneError
 from aclkit.pipeline.replay.following import Following, News
 from aclkit.pipeline.replay.intake import Intake
+from aclkit.warehouse.duck import open_tables
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published, open_warehouse, reading_run
-from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.watch_state import (
-    CHECKED,
-    State,
-    read_state,
-    replace_state,
-    write_state,
-)
+from aclkit.warehouse.watch_state import replace_state, write_state
+from aclkit.warehouse.watched import CHECKED, State, read_state
 
 
 class Night(Protocol):

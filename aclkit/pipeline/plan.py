@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
+from aclkit.model.values import dataclass
 from aclkit.runtime import memory
 
 Engine = Literal["here", "processes", "spark"]

@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, fields
 from types import NoneType
 from typing import Annotated, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+from aclkit.model.values import dataclass
 
 LONGEST_TEXT: Final = 4_096
 LONGEST_TIME: Final = 64

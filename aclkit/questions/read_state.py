@@ -19,9 +19,9 @@ from aclkit.runtime.uri import shown
 if TYPE_CHECKING:
     from aclkit.kafka.desired.read import Asked
     from aclkit.questions.preview.desired import Scope
+    from aclkit.warehouse.duck import Tables
     from aclkit.warehouse.job_run import PublishedRun
     from aclkit.warehouse.published import Published
-    from aclkit.warehouse.reader import Tables
 
 Moment = int | datetime | None
 """An offset or a time of a warehouse; None is what is published."""
@@ -103,8 +103,8 @@ def read_states(
         return list(_of_tables(source, moments, with_names=with_names))
     # Here, as all that reads: two files need no engine, and a warehouse no parser of files.
     from aclkit.questions.query.as_of import PAST, STATE
+    from aclkit.warehouse.duck import open_tables
     from aclkit.warehouse.published import deciding_run, resolve_cluster
-    from aclkit.warehouse.reader import open_tables
 
     needed = STATE if set(moments) == {None} else PAST
     with open_tables(source.path, needed) as (published, tables):
@@ -180,7 +180,7 @@ def _published(source: Opened) -> State:
 
 def _inventory(tables: Tables, cluster_id: str) -> Inventory:
     from aclkit.questions.query.names import read_hosts, read_principals, read_resources
-    from aclkit.warehouse.sql import fetch
+    from aclkit.warehouse.duck import fetch
 
     topics = frozenset(name for (name,) in fetch(tables, _TOPICS, [cluster_id]))
     things = fetch(tables, _OF_RESOURCES, [cluster_id])
@@ -198,7 +198,7 @@ def _inventory(tables: Tables, cluster_id: str) -> Inventory:
 
 def _versions(tables: Tables, cluster_id: str) -> str:
     """Write what the registered brokers support; empty where none is known."""
-    from aclkit.warehouse.sql import fetch
+    from aclkit.warehouse.duck import fetch
 
     rows: list[tuple[int | None, int]] = list(fetch(tables, _BROKERS, [cluster_id]))
     words = [

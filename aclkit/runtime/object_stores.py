@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from aclkit.errors import UsageError
+from aclkit.model.values import dataclass
 from aclkit.runtime.scratch import scratch
 from aclkit.runtime.uri import split_query, split_scheme
 

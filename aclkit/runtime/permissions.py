@@ -11,11 +11,11 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from aclkit.errors import UsageError
+from aclkit.model.values import dataclass
 
 FILE_MODE: Final = 0o640
 """Of a new file; a new folder is open for the same users who can read the file: 0750."""

@@ -10,10 +10,9 @@ from typing import Final
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import AUTO, KAFKA, KIP_1042, PRESETS, AskedReading, Semantics
 from aclkit.warehouse.codecs import acl_of, acl_sql, time_of
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, run_settings
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
 
 
 def acls_in_force(

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Final
 
 import duckdb
-import pyarrow as pa
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import DamagedError, SurroundingsError, first_line
@@ -78,16 +77,26 @@ def telling_damage(place: Location) -> Iterator[None]:
 
 
 def _is_of_a_file(error: BaseException, text: str) -> bool:
-    # Arrow's: it hands on what DuckDB met in a file after the first rows of an answer.
-    known = (duckdb.IOException, duckdb.InvalidInputException, FileNotFoundError, pa.ArrowInvalid)
-    if isinstance(error, known) or (type(error) is OSError and error.errno is None):
+    known = (duckdb.IOException, duckdb.InvalidInputException, FileNotFoundError)
+    is_known = isinstance(error, known) or _is_of_arrow(error)
+    if is_known or (type(error) is OSError and error.errno is None):
         return any(word in text for word in _OF_TABLES)
     return is_of_spark(error) and any(word in text for word in _MISSING)
 
 
 def is_of_spark(error: BaseException) -> bool:
     """Whether an error is one of PySpark's, by its name: who asks need not have PySpark."""
-    return type(error).__module__.partition(".")[0] in _SPARK
+    return _package_of(error) in _SPARK
+
+
+def _is_of_arrow(error: BaseException) -> bool:
+    """Whether Arrow hands on what DuckDB met in a file after the first rows of an answer."""
+    return (_package_of(error), type(error).__name__) == ("pyarrow", "ArrowInvalid")
+
+
+def _package_of(error: BaseException) -> str:
+    """Return where an error's class is from: who asks does not import that for it."""
+    return type(error).__module__.partition(".")[0]
 
 
 _LONGEST: Final = 500

@@ -6,19 +6,19 @@ leave out, the view of that name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, Literal, Protocol
 
 import duckdb
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
-from aclkit.warehouse.damage import damaged
+from aclkit.warehouse.damage import damage_of, damaged
 from aclkit.warehouse.duck_beside import AS_WRITTEN, Settings, new_duckdb, served_if_remote
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
-from aclkit.warehouse.published import Published, versions_before
+from aclkit.warehouse.published import Published, open_warehouse, versions_before
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import (
     TableFiles,
@@ -34,16 +34,77 @@ Opened = Mapping[tuple[str, str], TableFiles]
 """(table, cluster) → files: of the table as it stands where the cluster is empty, else of the past
 of this cluster."""
 
-EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
+Holding = Mapping[str, Mapping[str, str]]
+"""Table → columns and values that the rows must have which a question is about."""
+
+EVERYTHING: Final[Holding] = {}
 """A question that does not declare what it holds."""
 
 _AT_ONCE: Final = 8
 """So many tables of an object store are opened at a time: each waits for several answers."""
 
 
+class Answer(Protocol):
+    """What a statement found."""
+
+    def fetchall(self) -> list[Any]:
+        """Return its rows as tuples."""
+
+
+class Tables(Protocol):
+    """The tables and views of a published run: nothing else can be read, and nothing written.
+
+    A connection of ``connect`` is one, a cache of its answers another. Its SQL is DuckDB's; for
+    another engine it is written anew.
+    """
+
+    def execute(self, query: str, parameters: object = None, /) -> Answer:
+        """Run one of this package's own statements, with values in the places of its ``?``.
+
+        Times come as UTC without a zone where it casts them to ``TIMESTAMP``.
+        """
+
+
+@contextmanager
+def open_tables(
+    warehouse: str | None,
+    holding: Holding | Callable[[duckdb.DuckDBPyConnection], Holding] = EVERYTHING,
+    *,
+    sealed: bool = False,
+) -> Iterator[tuple[Published, duckdb.DuckDBPyConnection]]:
+    """Open what a warehouse has published, by one DuckDB: to make a second one takes 15 ms.
+
+    Args:
+        warehouse: folder or URI of the tables.
+        holding: see ``connect``; or what finds it by a DuckDB that knows no table yet.
+        sealed: see ``connect``.
+
+    Raises:
+        UsageError: see ``open_warehouse``.
+        SurroundingsError: a published table cannot be read.
+    """
+    with _new(sealed=sealed) as connection:
+        published = open_warehouse(warehouse, connection)
+        tables = find_tables(published, holding(connection) if callable(holding) else holding)
+        yield published, _lock(connection, published.place, tables, sealed=sealed)
+
+
+def fetch(connection: Tables, text: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    """Run one of this package's own statements.
+
+    Raises:
+        SurroundingsError: it fails, so the tables are damaged or there is no room.
+    """
+    try:
+        return connection.execute(text, values).fetchall()
+    except duckdb.Error as error:
+        plain = SurroundingsError(f"DuckDB cannot answer: {error}")
+        raise damage_of(error) or plain from error
+
+
 def connect(
     published: Published,
-    holding: Mapping[str, Mapping[str, str]] = EVERYTHING,
+    holding: Holding = EVERYTHING,
     *,
     sealed: bool = False,
     held: int = 0,
@@ -70,11 +131,33 @@ def connect_to(
     place: Location, tables: Opened, *, sealed: bool = False, held: int = 0
 ) -> duckdb.DuckDBPyConnection:
     """Connect to tables that were found, see ``connect`` and ``find_tables``."""
+    connection = _new(sealed=sealed)
+    try:
+        return _lock(connection, place, tables, sealed=sealed, held=held)
+    except SurroundingsError:
+        connection.close()
+        raise
+
+
+def _new(*, sealed: bool) -> duckdb.DuckDBPyConnection:
+    """Make a DuckDB that knows no table yet."""
     connection = new_duckdb(_CONFIG | (_SEALED if sealed else {}))
     # It would go to stdout, among the data. Where a notebook lacks the package that draws it, it is
     # off already, and DuckDB takes no word about it.
     if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
         connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
+def _lock(
+    connection: duckdb.DuckDBPyConnection,
+    place: Location,
+    tables: Opened,
+    *,
+    sealed: bool,
+    held: int = 0,
+) -> duckdb.DuckDBPyConnection:
+    """Make tables known to a DuckDB, and nothing else from then on."""
     if sealed:
         # Here, so that the other questions do not wait for fsspec.
         from aclkit.warehouse.published_files import serve_files
@@ -83,11 +166,7 @@ def connect_to(
         tables = serve_files(connection, tables)
     else:
         tables = served_if_remote(connection, tables)
-    try:
-        create_tables(connection, place, tables, "VIEW", held)
-    except SurroundingsError:
-        connection.close()
-        raise
+    create_tables(connection, place, tables, "VIEW", held)
     # The tables' own files are all that the connection can read from here on.
     readable = [name for table in tables.values() for name in table.readable]
     connection.execute("SET allowed_paths = ?", [readable])
@@ -96,9 +175,7 @@ def connect_to(
     return connection
 
 
-def find_tables(
-    published: Published, holding: Mapping[str, Mapping[str, str]] = EVERYTHING
-) -> Opened:
+def find_tables(published: Published, holding: Holding = EVERYTHING) -> Opened:
     """Return what a question may read: tables of the contract, and those of the past.
 
     ``holding``: see ``connect``.
@@ -106,8 +183,8 @@ def find_tables(
     Raises:
         SurroundingsError: a published table cannot be read.
     """
-    named = holding or [name for name in TABLES if name != _VIEW_IF_UNWRITTEN]
-    tables = {name: unwritten(name) for name in named}
+    named = holding or TABLES
+    tables = {name: unwritten(name) for name in named if name != _VIEW_IF_UNWRITTEN}
     every = published.run.table_versions
     versions = {name: v for name, v in every.items() if name in holding or not holding}
 
@@ -119,6 +196,9 @@ def find_tables(
             raise damaged(where, error) from error
 
     if published.place.is_remote:
+        # Here, so that no question to a local disk waits for it.
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             tables |= zip(versions, pool.map(open_table, versions), strict=True)
     else:

@@ -42,9 +42,18 @@ def new_duckdb(settings: Settings, path: Path | str = ":memory:") -> duckdb.Duck
     return connection
 
 
-def ask_files(name: str, table: TableFiles, query: str) -> list[dict[str, Any]]:
-    """Return the rows of a query about one table, which it knows by a name."""
-    with connect_beside({name: table}) as (connection, files):
+def ask_files(
+    name: str, table: TableFiles, query: str, on: duckdb.DuckDBPyConnection | None = None
+) -> list[dict[str, Any]]:
+    """Return the rows of a query about one table, which it knows by a name.
+
+    Args:
+        name: the table's, in the query.
+        table: its files.
+        query: a SELECT.
+        on: a DuckDB to ask, where there is one already; it knows nothing of the table afterwards.
+    """
+    with connect_beside({name: table}, on=on) as (connection, files):
         create_view(connection, name, files_sql(connection, files[name]))
         found = connection.execute(query)
         names = [column[0] for column in found.description or ()]
@@ -53,7 +62,9 @@ def ask_files(name: str, table: TableFiles, query: str) -> list[dict[str, Any]]:
 
 @contextmanager
 def connect_beside(
-    tables: Mapping[Key, TableFiles], spill: str = ""
+    tables: Mapping[Key, TableFiles],
+    spill: str = "",
+    on: duckdb.DuckDBPyConnection | None = None,
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Mapping[Key, TableFiles]]]:
     """Connect for statements of this package, next to others of it; yield what it reads, too.
 
@@ -63,12 +74,13 @@ def connect_beside(
     Args:
         tables: what it is to read. For an object store it is a DuckDB of its own.
         spill: a folder of this process for what does not fit into memory; none if empty.
+        on: a DuckDB to take for a local disk.
     """
     if any(table.is_remote for table in tables.values()):
         with new_duckdb(_settings(spill)) as connection:
             yield connection, served_if_remote(connection, tables)
     else:
-        with _shared(spill).cursor() as connection:
+        with (_shared(spill) if on is None else on).cursor() as connection:
             yield connection, tables
 
 

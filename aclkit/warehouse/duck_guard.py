@@ -191,6 +191,36 @@ def _tree(connection: duckdb.DuckDBPyConnection, text: str) -> _Tree:
     return tree["statements"][0]
 
 
+def relations(
+    connection: duckdb.DuckDBPyConnection, text: str, known: Collection[str]
+) -> frozenset[str] | None:
+    """Return which relations of a text are known ones, before any of them is opened.
+
+    None where that does not say what it sees: of SHOW and DESCRIBE, of any other name that is none
+    of WITH, and of what is no query. It judges nothing: see ``checked_statement``.
+    """
+    try:
+        todo = [_tree(connection, text)]
+    except (UsageError, duckdb.Error):
+        return None
+    found, of_with = set[str](), set[str]()
+    while todo:
+        part = todo.pop()
+        if isinstance(part, list):
+            todo += part
+        elif isinstance(part, dict):
+            if part.get("type") == "BASE_TABLE":
+                found.add(".".join(map(_lower, part["qualified_name"]["path"])))
+            elif part.get("type") == "SHOW_REF":
+                return None
+            of_with |= {
+                _lower(entry["key"]) for entry in (part.get("cte_map") or {"map": ()})["map"]
+            }
+            todo += part.values()
+    # A name of WITH may be a known one too, which its own query sees.
+    return frozenset(found & {*known}) if found <= of_with | {*known} else None
+
+
 def _check_functions(connection: duckdb.DuckDBPyConnection, walk: _Walk) -> None:
     """Refuse functions that are not known to be harmless; macros are what they stand for."""
     checked: set[str] = set(_OF_THE_PARSER)

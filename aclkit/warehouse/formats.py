@@ -9,8 +9,10 @@ versions, readers take a column that is not there yet for null. What is older th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from aclkit.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from aclkit.errors import SurroundingsError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, BrokerConfig
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.values import dataclass
 from aclkit.warehouse.formats import FORMAT, OLDEST, OLDEST_COMMIT, OLDEST_RELEASE
 from aclkit.warehouse.schemas import TABLES
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from aclkit.errors import UsageError
+from aclkit.model.values import dataclass
 from aclkit.runtime.object_stores import STORES, store_of
 from aclkit.runtime.uri import has_password, is_remote, is_uri, shown
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -13,6 +12,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.moment import age_words
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
+from aclkit.model.values import dataclass
 from aclkit.warehouse.damage import damaged
 from aclkit.warehouse.duck_beside import ask_files
 from aclkit.warehouse.job_run import (
@@ -28,7 +28,7 @@ from aclkit.warehouse.job_run import (
 )
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.table_files import TableFiles, read_files
-from aclkit.warehouse.watch_state import checked_at
+from aclkit.warehouse.watched import checked_at
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
 MATERIALIZE_STEP: Final = "aclkit --warehouse {path} materialize"
@@ -154,8 +154,12 @@ def reading_run(
     return next((run for run in read if run.job in REPLAYING), None)
 
 
-def open_warehouse(path: str | None) -> Published:
+def open_warehouse(path: str | None, on: duckdb.DuckDBPyConnection | None = None) -> Published:
     """Read what a warehouse has published.
+
+    Args:
+        path: folder or URI of the tables.
+        on: see ``ask_files``.
 
     Raises:
         UsageError: no warehouse was named, or nothing is published.
@@ -175,7 +179,7 @@ def open_warehouse(path: str | None) -> Published:
         raise nothing_published(path) from None
     except (DeltaError, OSError) as error:
         raise damaged(place.of_table(JOB_RUN), error) from error
-    standing = _read_runs(place, table, CURRENT_RUNS)
+    standing = _read_runs(place, table, CURRENT_RUNS, on)
     if not standing:
         raise nothing_published(path)
     return Published(place=place, standing=standing, job_run=table)
@@ -265,14 +269,16 @@ def run_settings(run: PublishedRun) -> tuple[BrokerSettings, Semantics]:
     return settings.broker, settings.semantics or KIP_1042
 
 
-def _read_runs(place: Location, table: TableFiles, query: str) -> tuple[PublishedRun, ...]:
+def _read_runs(
+    place: Location, table: TableFiles, query: str, on: duckdb.DuckDBPyConnection | None = None
+) -> tuple[PublishedRun, ...]:
     """Read rows of ``job_run``, the oldest first.
 
     Raises:
         SurroundingsError: they cannot be read, or are of a newer aclkit.
     """
     try:
-        rows = ask_files(JOB_RUN, table, query)
+        rows = ask_files(JOB_RUN, table, query, on)
     except (duckdb.Error, OSError) as error:
         raise damaged(place.of_table(JOB_RUN), error) from error
     return published_runs(str(place), rows)

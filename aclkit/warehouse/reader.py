@@ -1,9 +1,8 @@
-"""Tables at given versions → what answers SQL about them: DuckDB from a local disk, or Spark.
+"""Tables at given versions → what answers a run's SQL about them: DuckDB, or Spark.
 
-There are two askers. A question asks what is published, views and all, and may leave the engine
-to its user. A run asks one cluster's rows of tables as it leaves them, and may put others in
-their place: on a local disk by another engine than the one that wrote them, and with no Spark job
-for every question. Both write DuckDB's SQL; for Spark it is written anew (``spark_tables``).
+A run asks one cluster's rows of tables as it leaves them, and may put others in their place: on a
+local disk by another engine than the one that wrote them, and with no Spark job for every question.
+Its SQL is DuckDB's, as that of a question (``duck.Tables``); for Spark it is written anew.
 """
 
 from __future__ import annotations
@@ -18,9 +17,8 @@ import pyarrow as pa
 
 from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.column_types import arrow_schema
-from aclkit.warehouse.duck import EVERYTHING, connect, is_of
+from aclkit.warehouse.duck import is_of
 from aclkit.warehouse.duck_beside import connect_beside
-from aclkit.warehouse.published import Published, open_warehouse
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import create_view, files_sql, quoted, read_files, unwritten
 
@@ -29,26 +27,6 @@ if TYPE_CHECKING:
 
 Versions = Mapping[str, tuple[str, int | None]]
 """Name in SQL → (table, version); None is a table that was never written."""
-
-
-class Answer(Protocol):
-    """What a statement found."""
-
-    def fetchall(self) -> list[Any]:
-        """Return its rows as tuples."""
-
-
-class Tables(Protocol):
-    """The tables and views of a published run: nothing else can be read, and nothing written.
-
-    A connection of ``duck.connect`` is one, a cache of its answers another.
-    """
-
-    def execute(self, query: str, parameters: object = None, /) -> Answer:
-        """Run one of this package's own statements, with values in the places of its ``?``.
-
-        Times come as UTC without a zone where it casts them to ``TIMESTAMP``.
-        """
 
 
 class Asks(Protocol):
@@ -78,26 +56,6 @@ class Asks(Protocol):
             sql: the SELECT of its columns but those of ``whose``.
             whose: columns that have one value in all rows.
         """
-
-
-@contextmanager
-def open_tables(
-    warehouse: str | None,
-    holding: Mapping[str, Mapping[str, str]] = EVERYTHING,
-) -> Iterator[tuple[Published, duckdb.DuckDBPyConnection]]:
-    """Open what a warehouse has published.
-
-    Args:
-        warehouse: folder or URI of the tables.
-        holding: see ``duck.connect``.
-
-    Raises:
-        UsageError: see ``open_warehouse``.
-        SurroundingsError: a published table cannot be read.
-    """
-    published = open_warehouse(warehouse)
-    with connect(published, holding) as connection:
-        yield published, connection
 
 
 @contextmanager

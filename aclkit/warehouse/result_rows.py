@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -11,10 +10,12 @@ import pyarrow as pa
 
 from aclkit.answer.rows import distinct
 from aclkit.errors import SurroundingsError
+from aclkit.model.values import dataclass
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +38,16 @@ class Rows:
         Raises:
             AclkitError: as reading the rows does.
         """
+        # Here: most rows are written as text.
+        from aclkit.runtime.arrow import array_of_any, named_columns, whole_numbers
+
         if self.read_arrow is not None:
-            found = [_whole_numbers(column) for column in self.read_arrow().columns]
+            found = [whole_numbers(column) for column in self.read_arrow().columns]
         else:
             rows = list(self.rows)
             columns = zip(*rows, strict=True) if rows else [()] * len(self.columns)
-            found = [_array(column) for column in columns]
-        return pa.Table.from_arrays(found, names=distinct(self.columns))
+            found = [array_of_any(column) for column in columns]
+        return named_columns(found, distinct(self.columns))
 
     def pandas(self) -> pd.DataFrame:
         """Return them as a DataFrame of pandas.
@@ -64,25 +68,6 @@ class Rows:
         import polars as pl
 
         return pl.DataFrame(self.arrow())
-
-
-def _array(values: Sequence[object]) -> pa.Array:
-    """Make a column of Python's values; of what Arrow does not know, and of nulls alone, text."""
-    try:
-        array = pa.array(values)
-    except pa.ArrowException:
-        array = pa.array([None if value is None else str(value) for value in values], pa.string())
-    return array.cast(pa.string()) if pa.types.is_null(array.type) else array
-
-
-def _whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Make plain integers of a sum of integers, which DuckDB gives as decimals, if they fit."""
-    if pa.types.is_decimal(column.type) and column.type.scale == 0:
-        try:
-            return column.cast(pa.int64())
-        except pa.ArrowInvalid:
-            return column
-    return column
 
 
 def _require(package: str) -> None:

@@ -7,8 +7,9 @@ word of Spark SQL or DuckDB.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from aclkit.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import duckdb
-import pyarrow as pa
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.warehouse.damage import damage_of
-from aclkit.warehouse.duck_guard import checked_statement
-from aclkit.warehouse.reader import Tables
+from aclkit.warehouse.duck import EVERYTHING, Holding
+from aclkit.warehouse.duck_guard import checked_statement, relations
 from aclkit.warehouse.result_rows import Rows
+from aclkit.warehouse.views import RELATIONS, tables_below
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 BATCH: Final = 10_000
 """Rows that are held at a time."""
@@ -38,17 +41,14 @@ def run_sql(connection: duckdb.DuckDBPyConnection, text: str) -> Rows:
         return Rows(columns, _batches(cursor))
 
 
-def fetch(connection: Tables, text: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
-    """Run one of this package's own statements.
+def tables_of(connection: duckdb.DuckDBPyConnection, text: str) -> Holding:
+    """Return the tables that a text asks, as ``duck.connect`` takes them: all where it may be any.
 
-    Raises:
-        SurroundingsError: it fails, so the tables are damaged or there is no room.
+    Most texts name two or three of thirty, and to open one takes as long as to ask it.
     """
-    try:
-        return connection.execute(text, values).fetchall()
-    except duckdb.Error as error:
-        plain = SurroundingsError(f"DuckDB cannot answer: {error}")
-        raise damage_of(error) or plain from error
+    names = relations(connection, text, RELATIONS)
+    below = None if names is None else tables_below(names)
+    return EVERYTHING if below is None else {name: {} for name in below}
 
 
 def _select(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> Rows:

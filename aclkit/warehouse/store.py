@@ -140,7 +140,7 @@ class Store:
         gone: list[dict[str, Any]] = []
         if commit.on != commits.NEW and not appends:
             known = DeltaTable(self.place.of_table(table), version=commit.on)
-            gone = active_files(known, with_bounds=True)
+            gone = active_files(known, ["cluster_id"])
         if only is not None and not appends:
             gone = [file for file in gone if may_hold(file, "cluster_id", only)]
             mixed = [file for file in gone if not holds_only(file, only)]

@@ -69,6 +69,23 @@ def view_sql(published: Collection[str]) -> dict[str, str]:
     return views
 
 
+def tables_below(names: Iterable[str]) -> frozenset[str] | None:
+    """Return the tables that tables and views are made of; None where one is of the past.
+
+    >>> sorted(tables_below(["acl_current", "host"])), tables_below(["access_change_cell"])
+    (['acl_history', 'host'], None)
+    """
+    found, todo = set[str](), [*names]
+    while todo:
+        name = todo.pop()
+        needs, text = _VIEWS.get(name, ((), None))
+        if text is not None and "$was_" in text.template:
+            return None
+        todo += needs
+        found |= {name} & TABLES.keys()
+    return frozenset(found)
+
+
 def sql_of(view: str, tables: Mapping[str, str] = SAME_NAMES) -> str:
     """Return the SQL of a view over tables that may go by other names, ``before.host`` too."""
     words = {**_names(tables), **_words(), "pair_ruleset": pair_ruleset_sql(tables)}
@@ -312,6 +329,9 @@ _VIEWS: Final = {
     "access_change_cell": (("access_change", "job_run", *PAST_TABLES), _ACCESS_CHANGE_CELL),
 }  # fmt: skip
 """View → the tables or views below it, and its SQL."""
+
+RELATIONS: Final = frozenset((*TABLES, *_VIEWS))
+"""The names of all tables and views."""
 
 
 def _names(tables: Mapping[str, str]) -> dict[str, str]:

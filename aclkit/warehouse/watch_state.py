@@ -1,12 +1,10 @@
-"""What a watcher knows of each cluster: a small file of JSON beside the tables of a warehouse.
+"""What a watcher knows of each cluster (``watched``) → its file, beside the tables of a warehouse.
 
-``checked.json`` holds when sources were last found to hold nothing that the published run lacks;
-the age of an answer counts from then. It is no table: a look every few seconds would leave a
-version each. One watcher a warehouse writes it, whole or not at all, on a disk or in a bucket. What
-receivers of alerts know is in ``alerted.json`` next to it, read and written by one process at a
-time. On a disk a lock is held from the reading to the writing, so of two processes the later one
-knows what the earlier one has sent. In a bucket, where there is no lock, a write is conditional on
-what was read: none is lost, and two processes that send at the same moment may both send.
+One watcher a warehouse writes it, whole or not at all, on a disk or in a bucket. What receivers of
+alerts know is in ``alerted.json`` next to it, read and written by one process at a time. On a disk
+a lock is held from the reading to the writing, so of two processes the later one knows what the
+earlier one has sent. In a bucket, where there is no lock, a write is conditional on what was read:
+none is lost, and two processes that send at the same moment may both send.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -26,39 +23,10 @@ from aclkit.runtime.uri import child
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.lock import alert_lock
+from aclkit.warehouse.watched import FOLDER, State, parse_state
 
 if TYPE_CHECKING:
     from aclkit.warehouse.lease import Replaceable
-
-FOLDER: Final = "_aclkit"
-CHECKED: Final = "checked.json"
-
-State = Mapping[str, Mapping[str, Any]]
-"""Cluster id → what is known of it."""
-
-
-def read_state(place: Location, name: str) -> State:
-    """Read one of the files; a missing or malformed one knows of no cluster.
-
-    No question depends on it: an answer without it is as old as its run.
-    """
-    try:
-        return parse_state(place.files.read(f"{FOLDER}/{name}"))
-    except (OSError, ValueError, AclkitError):
-        return {}
-
-
-def parse_state(content: bytes) -> State:
-    """Read the text of a file; what it says of each cluster is not looked at.
-
-    Raises:
-        ValueError: it is none that ``render_state`` writes.
-    """
-    found = json.loads(content)
-    known = found.get("clusters") if isinstance(found, dict) else None
-    if not isinstance(known, dict) or not all(isinstance(each, dict) for each in known.values()):
-        raise ValueError("expected an object of clusters")
-    return known
 
 
 def write_state(place: Location, name: str, state: State) -> None:
@@ -113,24 +81,6 @@ def write_beside(place: Location, name: str, text: str) -> None:
         if not place.is_remote:
             make_folder(place.folder / FOLDER)
         write_atomically(child(place.text, f"{FOLDER}/{name}"), text, is_ours=True)
-
-
-def checked_at(place: Location, cluster_id: str, run_id: str) -> datetime | None:
-    """Return when a watcher last found nothing new since a run; None where none did.
-
-    Args:
-        place: the warehouse.
-        cluster_id: the cluster.
-        run_id: the newest run that read its sources: a check of an older one says nothing of it.
-    """
-    known = read_state(place, CHECKED).get(cluster_id, {})
-    if known.get("run_id") != run_id:
-        return None
-    try:
-        time = datetime.fromisoformat(known["checked_at"])
-    except (KeyError, TypeError, ValueError):
-        return None
-    return time.astimezone(UTC) if time.tzinfo is not None else None
 
 
 ALERTED: Final = "alerted.json"

@@ -21,9 +21,10 @@ from aclkit.answer.document import (
     Sentence,
     Table,
 )
+from aclkit.answer.formats import CSV, FORMATS, JSON, JSONL, TABLE
 from aclkit.answer.html import render_html
 from aclkit.answer.markdown import document, render_markdown
-from aclkit.answer.render import CSV, FORMATS, JSON, JSONL, TABLE, Form, is_rows, render
+from aclkit.answer.render import Form, is_rows, render
 from aclkit.errors import UsageError
 
 EVIL = "<script>alert(1)</script>`]|\x1b[2J\n# x"

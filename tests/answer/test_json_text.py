@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import aclkit
 from aclkit.answer.document import Answer
+from aclkit.answer.formats import JSON, JSONL
 from aclkit.answer.masked import masked
-from aclkit.answer.render import JSON, JSONL, Form, render
+from aclkit.answer.render import Form, render
 from aclkit.answer.rows import json_text
 from aclkit.audit.findings.baseline import render_baseline
 from aclkit.audit.reports.as_sarif import sarif

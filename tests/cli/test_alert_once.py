@@ -9,7 +9,8 @@ import pytest
 
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.lock import ALERT_LOCK_NAME, alert_lock
-from aclkit.warehouse.watch_state import ALERTED, CHECKED, FOLDER, alerted_file
+from aclkit.warehouse.watch_state import ALERTED, alerted_file
+from aclkit.warehouse.watched import CHECKED, FOLDER
 from tests.audit.reports.hook import SECRET, serving
 from tests.cli.running import Warehouse
 from tests.cli.watching import Turns, new_log, quiet

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
-from aclkit.answer.render import FORMATS
+from aclkit.answer.formats import FORMATS
 from aclkit.cli.context import format_option
 from aclkit.cli.main import _tell_progress
 from aclkit.cli.output import tell_error, write_rows

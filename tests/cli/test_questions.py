@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli.context import Context
-from aclkit.cli.questions import what_can, who_can
 from aclkit.cli.sql import sql
+from aclkit.cli.what_can import what_can
+from aclkit.cli.who_can import who_can
 from aclkit.errors import UsageError
 from aclkit.questions.query.access import WHO_CAN_COLUMNS
 from tests.questions.query import small_warehouse as small

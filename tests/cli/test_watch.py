@@ -16,7 +16,7 @@ from aclkit.cli.watch import _FILES, _FIXED
 from aclkit.nightly.watch_work import WatchWork
 from aclkit.warehouse.lock import only_watcher
 from aclkit.warehouse.published import as_of, open_warehouse
-from aclkit.warehouse.watch_state import CHECKED, read_state
+from aclkit.warehouse.watched import CHECKED, read_state
 from tests.audit.reports.hook import serving
 from tests.cli.running import MATERIALIZED, REPLAYED, Warehouse, run
 from tests.cli.watching import START, Killed, Turns, new_log, quiet, tables

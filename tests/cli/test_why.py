@@ -8,7 +8,8 @@ import json
 
 import pytest
 
-from aclkit.questions.query.why_answer import HISTORY_COLUMNS, WHY_COLUMNS
+from aclkit.questions.query.history_answer import HISTORY_COLUMNS
+from aclkit.questions.query.why_answer import WHY_COLUMNS
 from tests.cli.running import run
 from tests.questions.query import small_warehouse as small
 

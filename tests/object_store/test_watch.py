@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from aclkit.warehouse.published import as_of, open_warehouse
-from aclkit.warehouse.watch_state import CHECKED, FOLDER, read_state, write_state
+from aclkit.warehouse.watch_state import write_state
+from aclkit.warehouse.watched import CHECKED, FOLDER, read_state
 from tests.cli.watching import START, Turns, new_log, quiet
 
 pytestmark = [pytest.mark.object_store, pytest.mark.timeout(600)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aclkit.warehouse.reader import open_tables
+from aclkit.warehouse.duck import open_tables
 from tests.cli.running import KRAFT
 from tests.questions.query import small_warehouse as small
 

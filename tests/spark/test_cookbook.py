@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aclkit.spark import tables
-from aclkit.warehouse.reader import open_tables
+from aclkit.warehouse.duck import open_tables
 from aclkit.warehouse.sql import run_sql
 from tests.documents import console_commands
 

@@ -14,7 +14,7 @@ from aclkit.audit.mcp.asked_sql import VIEWS
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.semantics import BrokerSettings
 from aclkit.spark import tables as spark_tables
-from aclkit.warehouse.reader import open_tables
+from aclkit.warehouse.duck import open_tables
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.sql import run_sql
 from aclkit.warehouse.views import PAST_TABLES

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import AsOf
-from aclkit.warehouse.watch_state import CHECKED, FOLDER, checked_at, read_state, write_state
+from aclkit.warehouse.watch_state import write_state
+from aclkit.warehouse.watched import CHECKED, FOLDER, checked_at, read_state
 
 WHEN = "2026-11-27T00:00:00.000Z"
 

@@ -35,13 +35,13 @@ from aclkit.audit.reports.gather_past import read_moved
 from aclkit.audit.reports.words import iso
 from aclkit.errors import AclkitError, UnnotedError, first_line
 from aclkit.model.facts import RECORD
+from aclkit.warehouse.duck import fetch, open_tables
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import deciding_run, open_warehouse
-from aclkit.warehouse.reader import open_tables
-from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.watch_state import ALERTED, FOLDER, AlertedFile, Entry, alerted_file
+from aclkit.warehouse.watch_state import ALERTED, AlertedFile, Entry, alerted_file
+from aclkit.warehouse.watched import FOLDER
 
 TOLD: Final = "told"
 """The part of an entry that holds what each receiver was alerted."""

@@ -21,11 +21,11 @@ from aclkit.warehouse.codecs import (
     finding_of,
     finding_sql,
 )
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, run_settings, unread_parts
-from aclkit.warehouse.reader import Tables, read_written
+from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run
-from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.store import Store
 
 AUDITED: Final = (

@@ -53,12 +53,16 @@ from aclkit.questions.difference.change import Change
 from aclkit.questions.difference.compared import prove as compare_sides
 from aclkit.questions.difference.verdict import ANY, Demands, judge
 from aclkit.questions.query import access
-from aclkit.questions.query.access_answer import prefix_answer, what_can_answer, who_can_answer
+from aclkit.questions.query.access_answer import who_can_answer
 from aclkit.questions.query.by_prefix import who_can_prefix
 from aclkit.questions.query.history import read_history
+from aclkit.questions.query.history_answer import history_answer
 from aclkit.questions.query.names import Unknown, unknown_note
+from aclkit.questions.query.prefix_answer import prefix_answer
+from aclkit.questions.query.what_can import what_can as find_what_can
+from aclkit.questions.query.what_can_answer import what_can_answer
 from aclkit.questions.query.why import explain_why
-from aclkit.questions.query.why_answer import history_answer, why_answer
+from aclkit.questions.query.why_answer import why_answer
 from aclkit.questions.sides import GivenReading, notes_of, read_alike
 from aclkit.questions.state import Inventory, State
 from aclkit.rules.names.compare import GAINED, LOST
@@ -104,7 +108,7 @@ def what_can(reading: Reading, asked: WhatCan) -> Reply:
     if asked.resource is not None and (kind is None or asked.resource == "cluster"):
         about = parse_resource(asked.resource)
         kind = about.resource_type
-    found = access.what_can(
+    found = find_what_can(
         *reading.where, asked.principal, resource_type=kind,
         resource_name=about.resource_name if about else None, host=asked.host, decision=decision,
     )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -13,6 +12,7 @@ from pydantic_core.core_schema import NullableSchema
 
 from aclkit.errors import UsageError
 from aclkit.model.phrases import listed, most_like
+from aclkit.model.values import dataclass
 from aclkit.model.visible import exact
 from aclkit.questions.arguments import LONGEST_TIME, Argument, Asked, Declared, declared
 

@@ -15,12 +15,11 @@ from aclkit.audit.mcp.reply import MOST_LETTERS
 from aclkit.errors import UsageError
 from aclkit.model.phrases import most_like
 from aclkit.runtime.deadline import start
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published, open_warehouse
-from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.storage import newest_version
 
 VIEWS: Final = {

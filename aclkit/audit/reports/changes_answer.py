@@ -22,10 +22,9 @@ from aclkit.questions.query.run_order import in_order
 from aclkit.questions.query.table_words import few_hosts
 from aclkit.rules.names.compare import GAINED
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import MATERIALIZING, PublishedRun
 from aclkit.warehouse.published import Published
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
 
 COLUMNS: Final = (
     "run", "decided_at", "who", "resource", "gained", "lost", "cause", "offset", "at",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import datetime
 from typing import Final
 
@@ -14,22 +14,32 @@ from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.moment import until_words
 from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
-from aclkit.questions.query.access import Access, what_can, who_can
-from aclkit.questions.query.access_answer import what_can_answer, who_can_answer
+from aclkit.model.values import dataclass
+from aclkit.questions.query.access import NEEDED as ACCESS
+from aclkit.questions.query.access import Access, who_can
+from aclkit.questions.query.access_answer import who_can_answer
 from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.lifetimes import (
     AclEnd,
     Lifetime,
-    lifetimes_naming,
+    lifetimes_of,
     lifetimes_reaching,
     read_ends,
 )
+from aclkit.questions.query.what_can import what_can
+from aclkit.questions.query.what_can_answer import what_can_answer
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.codecs import finding_of, finding_sql
+from aclkit.warehouse.duck import fetch
 from aclkit.warehouse.published import run_settings
-from aclkit.warehouse.sql import fetch
 
 _NEWEST: Final = "%Y-%m-%d %H:%M:%S UTC"
+
+NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
+    **ACCESS,
+    **{name: {} for name in ("finding", "job_run", "acl_lease")},
+}
+"""The tables that it asks, see ``duck.connect``; ``finding_current`` is a view of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +70,10 @@ def describe_principal(where: Where, principal: str) -> Described:
     """Read what is known of a principal; the errors are those of ``what_can``."""
     access = what_can(*where, principal)
     offset = access.decided_by.head_offset or 0
-    lives = [
-        life
-        for resource_type in OPERATIONS_OF_TYPE
-        for life in lifetimes_naming(
-            where.tables, where.cluster_id, resource_type, principal, offset
-        )
-        if life.acl.principal == principal
-    ]
+    types = list(OPERATIONS_OF_TYPE)
+    own = lifetimes_of(where.tables, where.cluster_id, principal, offset)
+    lives = [life for life in own if life.acl.resource_type in types]
+    lives.sort(key=lambda life: types.index(life.acl.resource_type))
     settings, _ = run_settings(access.decided_by)
     return Described(
         subject=principal,

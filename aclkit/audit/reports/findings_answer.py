@@ -20,8 +20,8 @@ from aclkit.model.phrases import capitalized
 from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.lifetimes import first_seen
 from aclkit.warehouse.codecs import finding_of, finding_sql
+from aclkit.warehouse.duck import fetch
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.sql import fetch
 
 _FIELDS: Final = (
     "severity", "finding", "subject", "message", "fix", "holds_for", "evidence", "acl_ids",

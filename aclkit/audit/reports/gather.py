@@ -31,10 +31,9 @@ from aclkit.questions.query.lifetimes import ChangeKey, first_seen, read_changed
 from aclkit.questions.query.names import read_hosts, read_resources
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl, finding_of, finding_sql
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, read_again
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.views import SUPER_RULESET, sql_of
 
 MOST_PAIRS: Final = 2_000_000

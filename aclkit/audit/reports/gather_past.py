@@ -17,10 +17,9 @@ from aclkit.model.semantics import Semantics
 from aclkit.questions.query.lifetimes import ChangeKey, read_changed_by
 from aclkit.rules.patterns.match import names_exactly, principal_matches, reaches
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import MATERIALIZING, PublishedRun
 from aclkit.warehouse.published import run_settings
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.views import ASKED, HOST
 
 MOST_CHANGES: Final = 1_000

@@ -16,9 +16,8 @@ from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.findings import Finding
 from aclkit.model.operation import OPERATIONS_OF_TYPE, USE_OF_OPERATION, USES
 from aclkit.warehouse.acls_in_force import acls_in_force
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.views import SUPER_RULESET, pair_ruleset_sql
 
 _ADMINISTER, _WRITE, _READ = "administer", "write", "read"

@@ -32,8 +32,8 @@ from aclkit.questions.usage.use import Unknown, Used, UseOfAcls
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import LITERAL, effective_pattern_type
+from aclkit.warehouse.duck import open_tables
 from aclkit.warehouse.published import deciding_run, open_warehouse, run_settings
-from aclkit.warehouse.reader import open_tables
 
 
 def read_item_use(warehouse: str, cluster_id: str, rules: Rules, options: LogOptions) -> UseOfAcls:

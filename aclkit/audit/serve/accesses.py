@@ -21,22 +21,19 @@ from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE, parse_oper
 from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
 from aclkit.questions.arguments import DECISIONS, WhatCan, WhoCan, Why
 from aclkit.questions.query import access
-from aclkit.questions.query.access_answer import what_can_answer
 from aclkit.questions.query.decisions import Decisions, decisions_of, decisions_on
 from aclkit.questions.query.history import read_history
+from aclkit.questions.query.history_answer import history_answer
 from aclkit.questions.query.names import Unknown
+from aclkit.questions.query.other_reading import others_otherwise_sentence
 from aclkit.questions.query.pattern_grants import reach_words, read_pattern_grants, together
 from aclkit.questions.query.table_words import hosts_words
+from aclkit.questions.query.what_can import what_can as find_what_can
+from aclkit.questions.query.what_can_answer import what_can_answer
 from aclkit.questions.query.why import Part as Taking
 from aclkit.questions.query.why import Why as Reasons
 from aclkit.questions.query.why import explain_why
-from aclkit.questions.query.why_answer import (
-    because_words,
-    history_answer,
-    why_answer,
-    without_words,
-)
-from aclkit.questions.query.words import others_otherwise_sentence
+from aclkit.questions.query.why_answer import because_words, why_answer, without_words
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.acls_in_force import acls_in_force
 
@@ -213,7 +210,7 @@ def why(reading: Reading, given: Given) -> Page:
     asked, resource = _asked(given)
     principal, host = asked.principal, asked.host
     if not asked.operation:
-        every = access.what_can(
+        every = find_what_can(
             *reading.where, principal,
             resource_type=resource.resource_type, resource_name=resource.resource_name,
             host=host, decision=None,

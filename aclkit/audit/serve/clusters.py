@@ -19,8 +19,8 @@ from aclkit.questions.clusters.answer import clusters_answer
 from aclkit.questions.clusters.compare import compare_clusters
 from aclkit.questions.clusters.mapped_acls import maps_of
 from aclkit.rules.names.question import Budget
+from aclkit.warehouse.duck import fetch
 from aclkit.warehouse.published import AsOf, as_of
-from aclkit.warehouse.sql import fetch
 
 MOST_RULES: Final = 20
 """So many rules of each kind may be in an address."""

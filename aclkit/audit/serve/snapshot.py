@@ -20,7 +20,7 @@ from aclkit.errors import SurroundingsError, UsageError
 from aclkit.questions.query.decisions import Where
 from aclkit.questions.read_state import Moment, Opened, read_state
 from aclkit.questions.state import State
-from aclkit.warehouse.duck import connect
+from aclkit.warehouse.duck import Answer, Tables, connect
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import (
@@ -29,7 +29,6 @@ from aclkit.warehouse.published import (
     open_warehouse,
     resolve_cluster,
 )
-from aclkit.warehouse.reader import Answer, Tables
 from aclkit.warehouse.storage import newest_version
 
 _Made = TypeVar("_Made")

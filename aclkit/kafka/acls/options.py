@@ -7,7 +7,6 @@ what was asked, or take more than was asked, this refuses.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Final, TypeVar
 
@@ -17,6 +16,7 @@ from aclkit.model.filter import AccessControlEntryFilter, AclBindingFilter, Reso
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import java_trim, parse_principal
 from aclkit.model.resource import CLUSTER_NAME
+from aclkit.model.values import dataclass
 
 PATTERN_TYPES: Final = ("literal", "prefixed", "glob", "any", "match")
 """Values of ``--resource-pattern-type``; the last two are for filters only."""

@@ -6,9 +6,9 @@ And what to tell of them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from aclkit.model.facts import RECORD
+from aclkit.model.values import dataclass
 from aclkit.pipeline.replay.ranges import Itinerary, plan
 from aclkit.pipeline.replay.spans import Range
 from aclkit.pipeline.replay.transactions import OPEN, Fault, Marker, Span, find_spans

@@ -10,12 +10,12 @@ with its epoch.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from aclkit.model.facts import COMMITTED, EPOCH, RECORD, UNREADABLE
 from aclkit.model.groups import grouped
+from aclkit.model.values import dataclass
 from aclkit.pipeline.replay.spans import END, Range, Span, cover, intersect
 
 

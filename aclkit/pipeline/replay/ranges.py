@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from aclkit.model.facts import COMMITTED, EPOCH, LISTING, RECORD, SNAPSHOT, UNREADABLE
 from aclkit.model.groups import grouped
+from aclkit.model.values import dataclass
 from aclkit.pipeline.replay.lineage import Lineage, trace
 from aclkit.pipeline.replay.spans import END, Range, Span, cover, intersect, subtract
 

@@ -6,8 +6,9 @@ A new kind is a line here and a reader in ``readers``; of a kind that is more th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from aclkit.model.values import dataclass
 
 METADATA_LOG, DUMP_LOG, RECORDS = "metadata-log", "dump-log", "records"
 ACLS_LIST, LIVE = "acls-list", "live"

@@ -41,7 +41,7 @@ from aclkit.questions.assertions.model import (
 from aclkit.questions.assertions.proof import prove
 from aclkit.questions.assertions.violations import Hit, Indexed, Names, find_violations
 from aclkit.questions.state import State
-from aclkit.rules.decide.confirm import DisagreementError
+from aclkit.rules.decide.agreement import DisagreementError
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.question import Budget
 from aclkit.rules.patterns.match import LITERAL

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal, NamedTuple
 
 from aclkit.model.acl import Request
+from aclkit.model.values import dataclass
 from aclkit.rules.decide.rules import Ruling
 from aclkit.rules.names.rows import Symbols
 

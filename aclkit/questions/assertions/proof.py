@@ -21,8 +21,15 @@ from typing import Final, NamedTuple
 from aclkit.model.acl import Request
 from aclkit.model.groups import grouped
 from aclkit.questions.assertions.match import Asked, RuledCell, principals_meant, regions_of
-from aclkit.questions.assertions.model import FAILED, PASSED, UNKNOWN, Assertion, Verdict
-from aclkit.rules.decide.confirm import Decider, DisagreementError
+from aclkit.questions.assertions.model import (
+    FAILED,
+    PASSED,
+    UNKNOWN,
+    Assertion,
+    Verdict,
+)
+from aclkit.rules.decide.agreement import DisagreementError
+from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import hardest

@@ -22,10 +22,10 @@ from aclkit.questions.query.lifetimes import lifetime_of, lifetime_sql
 from aclkit.rules.decide.any_of_type import HARDCODED_NAME
 from aclkit.rules.decide.index import AclIndex
 from aclkit.warehouse.acls_in_force import acls_in_force
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, run_settings
-from aclkit.warehouse.reader import Tables, read_written
-from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.reader import read_written
 
 if TYPE_CHECKING:
     from aclkit.warehouse.store import Store

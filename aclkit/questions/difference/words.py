@@ -12,7 +12,7 @@ from aclkit.model.phrases import listed, number_of
 from aclkit.questions.difference.access_change import KINDS, REDECIDED
 from aclkit.questions.difference.compared import Compared
 from aclkit.questions.query.decide_unlisted import Verdict
-from aclkit.questions.query.other_reading import preset_of_other
+from aclkit.questions.query.other_reading import other_name, preset_of_other
 from aclkit.questions.query.table_words import short_reason
 from aclkit.questions.state_words import request_words
 from aclkit.rules.decide.confirm import Counterexample
@@ -158,9 +158,6 @@ def otherwise_sentence(preview: Compared) -> str | None:
     other = preview.otherwise
     if other is None:
         return None
-    # Here: two files wait for no engine, which its other sentences need.
-    from aclkit.questions.query.words import other_name
-
     name = other_name(preset_of_other(preview.change.before.semantics))
     return f"{name}: {total_sentence(other, other.told, PLANNED)}"
 

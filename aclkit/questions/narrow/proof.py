@@ -13,13 +13,9 @@ from aclkit.errors import DataError
 from aclkit.model.acl import Request, TypeRequest
 from aclkit.questions.narrow.narrowing import Narrowed
 from aclkit.questions.usage.use import Use
+from aclkit.rules.decide.agreement import DisagreementError
 from aclkit.rules.decide.any_of_type import authorize_any
-from aclkit.rules.decide.confirm import (
-    Comparison,
-    Counterexample,
-    Decider,
-    DisagreementError,
-)
+from aclkit.rules.decide.confirm import Comparison, Counterexample, Decider
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.question import Budget

@@ -11,8 +11,8 @@ from aclkit.model.acl import operations_words, power_of
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import number_of
 from aclkit.questions.preview.topics import TopicAccess, TopicToCome
+from aclkit.questions.query.other_reading import others_otherwise_sentence
 from aclkit.questions.query.table_words import AccessRow, access_parts, few_hosts, short_reason
-from aclkit.questions.query.words import others_otherwise_sentence
 from aclkit.rules.decide.rules import ALLOWED, DENIED
 
 _TOPIC: Final = "TOPIC"

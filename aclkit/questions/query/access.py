@@ -1,15 +1,15 @@
-"""who-can and what-can: decisions → rows of name, host, operation, decision and reason."""
+"""who-can: decisions → rows of name, host, operation, decision and reason, as of what-can too."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.operation import parse_operation
 from aclkit.model.resource import Resource
-from aclkit.questions.query.decisions import Decisions, Where, decisions_of, decisions_on
+from aclkit.model.values import dataclass
+from aclkit.questions.query.decisions import Decisions, Where, decisions_on
 from aclkit.questions.query.group_rows import Alike
 from aclkit.questions.query.lifetimes import lifetimes_near
 from aclkit.questions.query.names import read_principals
@@ -18,16 +18,17 @@ from aclkit.questions.query.other_reading import (
     decided_otherwise_for,
     read_differently,
 )
-from aclkit.questions.query.pattern_grants import PatternGrant, read_pattern_grants
 from aclkit.warehouse.acls_in_force import acls_in_force
+from aclkit.warehouse.duck import Tables
 from aclkit.warehouse.published import Published, run_settings
-from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.result_rows import Rows
 from aclkit.warehouse.views import EXPLAIN_TABLES
 
-_DECIDED: Final = ("host", "operation", "decision", "rule", "deciding_acl", "acl_id")
-WHO_CAN_COLUMNS: Final = ("principal", *_DECIDED)
-WHAT_CAN_COLUMNS: Final = ("resource", *_DECIDED)
+if TYPE_CHECKING:
+    from aclkit.questions.query.pattern_grants import PatternGrant
+
+DECIDED: Final = ("host", "operation", "decision", "rule", "deciding_acl", "acl_id")
+WHO_CAN_COLUMNS: Final = ("principal", *DECIDED)
 
 
 NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
@@ -81,37 +82,8 @@ def who_can(
     where = Where(connection, published, cluster_id)
     found = decisions_on(where, operation, resource, host=host, decision=decision)
     asked = frozenset(parse_operation(operation, resource.resource_type))
-    return _access(connection, found, WHO_CAN_COLUMNS, otherwise_of(where, found, resource, asked))
-
-
-def what_can(
-    connection: Tables,
-    published: Published,
-    cluster_id: str,
-    principal: str,
-    *,
-    resource_type: str | None = None,
-    resource_name: str | None = None,
-    host: str | None = None,
-    decision: str | None = "ALLOWED",
-) -> Access:
-    """Return what a principal can do: to all resources, those of a type, or one of them.
-
-    In addition to known names, ``grants`` has what ACLs with a pattern grant, for future names too.
-
-    The other arguments and errors are those of ``who_can``.
-    """
-    where = Where(connection, published, cluster_id)
-    narrow = {"resource_type": resource_type, "resource_name": resource_name}
-    found = decisions_of(where, principal, narrow, host=host, decision=decision)
-    answer = _access(connection, found, WHAT_CAN_COLUMNS)
-    if resource_name is not None:
-        return answer
-    grants = read_pattern_grants(
-        connection, found, principal,
-        decision=decision, kind=resource_type, is_one_host=host is not None,
-    )  # fmt: skip
-    return replace(answer, grants=grants)
+    otherwise = otherwise_of(where, found, resource, asked)
+    return access_of(connection, found, WHO_CAN_COLUMNS, otherwise)
 
 
 def otherwise_of(
@@ -142,12 +114,13 @@ def otherwise_of(
     )
 
 
-def _access(
+def access_of(
     connection: Tables,
     found: Decisions,
     columns: tuple[str, ...],
     otherwise: OthersOtherwise | None = None,
 ) -> Access:
+    """Return the answer that decisions make, with the ACLs that decide."""
     acls = acls_in_force(connection, found.decided_by, found.acl_ids)
     rows = tuple(_rows(found.groups, acls))
     return Access(columns=columns, rows=rows, acls=acls, otherwise=otherwise, **vars(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Final
@@ -13,14 +13,14 @@ import duckdb
 from aclkit.errors import UsageError
 from aclkit.model.facts import LISTING, SNAPSHOT, WRITTEN, in_utc
 from aclkit.model.semantics import BrokerSettings
+from aclkit.model.values import dataclass
 from aclkit.pipeline.replay.history_plan import note_on_doubt
 from aclkit.pipeline.replay.ranges import is_written_here, plan
 from aclkit.pipeline.replay.spans import END, RANGE_COLUMNS, Range, ranges_of
 from aclkit.questions.query.run_order import has_our_times, in_order, settings_in_order
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, run_settings
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +130,7 @@ STATE: Final[Mapping[str, Mapping[str, str]]] = {
 }
 """The tables with the current state, see ``duck.connect``."""
 
-PAST: Final = {**STATE, "log_range": {}, "setting": {}, "acl_log": {}, "acl_change_by": {}}
+PAST: Final = {**STATE, "log_range": {}, "setting": {}, "acl_log": {}}
 """The tables with past states."""
 
 

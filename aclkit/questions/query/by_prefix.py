@@ -7,7 +7,7 @@ or none; where the budget of a proof ends it is unknown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from aclkit.errors import UsageError
@@ -18,6 +18,7 @@ from aclkit.model.host import parse_host
 from aclkit.model.operation import parse_operation
 from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.values import dataclass
 from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.group_rows import ALL_HOSTS
 from aclkit.questions.query.lifetimes import lifetimes_beginning

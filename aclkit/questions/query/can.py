@@ -7,7 +7,7 @@ Each access is decided as ``why`` decides it, one on all names that start alike 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl, acl_words, type_words
@@ -16,6 +16,7 @@ from aclkit.model.confluent import caveats_on_roles
 from aclkit.model.operation import IMPLIED_BY_ALLOW
 from aclkit.model.phrases import capitalized
 from aclkit.model.semantics import BrokerSettings
+from aclkit.model.values import dataclass
 from aclkit.questions.query.as_member import caveats_on_members
 from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.by_prefix import NEEDED as BY_PREFIX

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aclkit.answer.document import Answer, Command, Part, Sentence, Table, Tone
@@ -13,6 +13,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.cluster_rights import makes_of_client
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import capitalized
+from aclkit.model.values import dataclass
 from aclkit.questions.query.can import Can, Checked
 from aclkit.questions.query.fixes import fixes_of, instead_words
 from aclkit.questions.query.names import near_object

@@ -7,7 +7,6 @@ read once. Unknown names are decided now, by the ACLs of the same offset.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from aclkit.errors import DataError
@@ -22,6 +21,7 @@ from aclkit.model.redpanda import OF_LISTS
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import REDPANDA
 from aclkit.model.unread import caveats_on_names
+from aclkit.model.values import dataclass
 from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.questions.query.group_rows import ALL_HOSTS, Alike, Line
 from aclkit.questions.query.names import (
@@ -34,10 +34,9 @@ from aclkit.questions.query.names import (
 )
 from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY
 from aclkit.warehouse.acls_in_force import acls_in_force
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings, unread_parts
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.views import pair_ruleset_sql
 
 
@@ -146,7 +145,7 @@ def decisions_of(
     host: str | None,
     decision: str | None,
 ) -> Decisions:
-    """Return the decisions for a principal on every resource; see ``access.what_can``.
+    """Return the decisions for a principal on every resource; see ``what_can``.
 
     ``narrow`` holds ``resource_type`` and ``resource_name`` as far as they are passed.
     """

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aclkit.kafka.acls.command import command_of, options_of, with_operations
 from aclkit.model.acl import Acl, acl_words
 from aclkit.model.cluster_rights import instead_of, makes_of_client
+from aclkit.model.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.groups import grouped
+from aclkit.model.values import dataclass
 
 ALL_HOSTS: Final = "*"
 

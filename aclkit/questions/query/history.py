@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from itertools import takewhile
 from typing import Final
@@ -12,6 +12,7 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.facts import SNAPSHOT
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
+from aclkit.model.values import dataclass
 from aclkit.questions.query.as_of import Settings, Timeline, read_timeline, times_of
 from aclkit.questions.query.lifetimes import (
     ChangedBy,
@@ -26,9 +27,9 @@ from aclkit.questions.query.names import Unknown, unknown_names
 from aclkit.questions.query.why import read_question
 from aclkit.rules.decide.rules import Ruling, answers, decide
 from aclkit.rules.patterns.match import is_any_host
+from aclkit.warehouse.duck import Tables
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, unread_parts
-from aclkit.warehouse.reader import Tables
 
 LOG_START: Final = "log start"
 ADDED: Final = "ACL added"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 from aclkit.model.acl import Acl, Request, TypeRequest
 from aclkit.model.resource import Resource
+from aclkit.model.values import dataclass
 from aclkit.questions.query.lifetimes import lifetimes_of_type, lifetimes_reaching
 from aclkit.rules.decide.any_of_type import BadAclPrincipalError, TooHardError, authorize_any
 from aclkit.rules.decide.counterfactual import Case
@@ -15,7 +16,7 @@ from aclkit.rules.decide.handlers import requests_about
 from aclkit.rules.decide.requests import BY_RESOURCE_TYPE, Asker, KafkaRequest, Passage
 from aclkit.rules.decide.rules import DENIED, Ruling
 from aclkit.rules.patterns.match import reaches
-from aclkit.warehouse.reader import Tables
+from aclkit.warehouse.duck import Tables
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from aclkit.model.acl import Acl
 from aclkit.model.findings import EVERY_NAME, Finding
 from aclkit.model.phrases import few
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
+from aclkit.model.values import dataclass
 from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.patterns.match import reaches
 from aclkit.warehouse.acls_in_force import NAMES
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
-from aclkit.warehouse.reader import Tables, read_written
-from aclkit.warehouse.sql import fetch
-
-if TYPE_CHECKING:
-    from aclkit.warehouse.store import Store
+from aclkit.warehouse.duck import Tables, fetch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +108,16 @@ def lifetimes_naming(
     return _read(connection, f"AND {NAMES} ", [cluster_id, resource_type, principal], offset)
 
 
+def lifetimes_of(
+    connection: Tables, cluster_id: str, principal: str, offset: int
+) -> list[Lifetime]:
+    """Read the lifetimes of the ACLs alive whose principal is this text, of all resource types."""
+    rows = fetch(
+        connection, _OF_PRINCIPAL + _ALIVE + _ORDER, [cluster_id, principal, *[offset] * 3]
+    )
+    return list(map(lifetime_of, rows))
+
+
 def lifetimes_below_star(
     connection: Tables, cluster_id: str, resource: Resource, semantics: Semantics
 ) -> list[Lifetime]:
@@ -133,6 +140,7 @@ def _read(connection: Tables, which: str, values: list[str], offset: int | None)
     return list(map(lifetime_of, rows))
 
 
+_OF_PRINCIPAL: Final = lifetime_sql("FROM acl_history WHERE cluster_id = ? AND principal = ? ")
 _LIFETIMES: Final = lifetime_sql("FROM acl_history WHERE cluster_id = ? AND resource_type = ? ")
 _REACHING: Final = (
     "AND (resource_name IN (?, '*') OR pattern_type = 'GLOB' "
@@ -175,23 +183,6 @@ def read_ends(tables: Tables, cluster_id: str) -> dict[str, AclEnd]:
         acl_id: AclEnd(until=until.replace(tzinfo=UTC), place=place, owner=owner, reason=reason)
         for acl_id, until, place, owner, reason in fetch(tables, _ENDS, [cluster_id])
     }
-
-
-def read_known_ends(store: Store, cluster_id: str) -> dict[str, AclEnd]:
-    """Read the same while a run writes."""
-    with read_written(store, cluster_id, ACL_LEASE) as known:
-        return read_ends(known.connection, cluster_id)
-
-
-def write_ends(store: Store, cluster_id: str, ends: Mapping[str, AclEnd]) -> None:
-    """Put the ends of a cluster's ACLs in the place of those that are known, if they differ."""
-    if read_known_ends(store, cluster_id) == ends:
-        return
-    rows = [
-        (cluster_id, acl_id, end.until, end.place, end.owner, end.reason)
-        for acl_id, end in sorted(ends.items())
-    ]
-    store.replace(ACL_LEASE, rows, cluster_id)
 
 
 _ENDS: Final = (

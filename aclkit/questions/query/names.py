@@ -7,7 +7,6 @@ name would look like a fact, so every printed answer has a warning.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from heapq import nlargest
 from typing import Final
 
@@ -17,8 +16,8 @@ from aclkit.model.phrases import listed
 from aclkit.model.principal import split_principal
 from aclkit.model.resource import WORD_OF_TYPE, Resource
 from aclkit.model.unread import existence_hint
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
+from aclkit.model.values import dataclass
+from aclkit.warehouse.duck import Tables, fetch
 
 MOST_NEAR: Final = 3
 _LONGEST: Final = 256

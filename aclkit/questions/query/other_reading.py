@@ -6,17 +6,19 @@ other reading decides differently, and where the decision depends on the broker.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.brokers import DIFFER, Broker, ranges_by_broker
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics, other_reading
+from aclkit.model.values import dataclass
 from aclkit.questions.query.decide_unlisted import decide_outside
+from aclkit.questions.query.table_words import few_names, short_reason
 from aclkit.rules.decide.counterfactual import Case
-from aclkit.rules.decide.rules import ALLOWED, Ruling
+from aclkit.rules.decide.rules import ALLOWED, DENIED, Ruling
 from aclkit.rules.names.rows import of_host, of_principal
 from aclkit.rules.patterns.identity import asked_host, index_principals
 from aclkit.rules.patterns.match import has_wildcard, reaches
@@ -226,3 +228,29 @@ def _asked(case: Case, hosts: Iterable[str]) -> list[str]:
         return [case.request.host]
     named = (asked_host(acl.host, case.semantics) for acl in case.reaching)
     return sorted({*hosts, *(host for host in named if host is not None)} - {ANY_OTHER})
+
+
+def others_otherwise_sentence(found: OthersOtherwise) -> str:
+    """Write whom the other reading of ACLs decides otherwise for."""
+    changes = " and ".join(
+        f"{few_names(tuple(them))} would be {verb} ({_first_reason(them, decision)})"
+        for verb, decision, them in (
+            ("allowed", ALLOWED, found.allowed),
+            ("denied", DENIED, found.denied),
+        )
+        if them
+    )
+    return f"{other_name(found.preset)} {changes}."
+
+
+def other_name(preset: str) -> str:
+    """Begin a sentence on what another reading would decide."""
+    return {
+        KIP_NAME: "Under KIP-1042 (no Kafka release yet)",
+        KAFKA_NAME: "By Kafka's own reading (--semantics kafka)",
+    }[preset]
+
+
+def _first_reason(them: Mapping[str, Acl | None], decision: str) -> str:
+    acl = next(iter(them.values()))
+    return short_reason(decision, "", acl, None, None)

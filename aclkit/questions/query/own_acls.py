@@ -7,7 +7,7 @@ but not written, a forgotten group.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl, Request
@@ -17,6 +17,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.phrases import few, number_of
 from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.model.semantics import Semantics
+from aclkit.model.values import dataclass
 from aclkit.questions.query.lifetimes import lifetimes_naming
 from aclkit.questions.query.pattern_grants import kind_word, pattern_grants
 from aclkit.rules.decide.counterfactual import Case
@@ -32,7 +33,7 @@ from aclkit.rules.patterns.match import (
     principal_matches,
     reaches,
 )
-from aclkit.warehouse.reader import Tables
+from aclkit.warehouse.duck import Tables
 
 MOST_SHOWN: Final = 5
 """Patterns of which a sentence tells; all are counted."""

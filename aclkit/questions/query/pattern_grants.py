@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import ANY_OTHER, Acl, operations_words
@@ -16,6 +16,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import TYPE_OF_WORD, Resource
 from aclkit.model.semantics import Semantics
+from aclkit.model.values import dataclass
 from aclkit.questions.query.decisions import Decisions
 from aclkit.questions.query.group_rows import ALL_HOSTS
 from aclkit.rules.decide.rules import ALLOWED, DENIED
@@ -34,8 +35,8 @@ from aclkit.rules.patterns.match import (
     start_of_names,
 )
 from aclkit.warehouse.acls_in_force import acls_naming
+from aclkit.warehouse.duck import Tables
 from aclkit.warehouse.published import run_settings
-from aclkit.warehouse.reader import Tables
 
 MOST_NAMES: Final = 10
 """At most this many of the known names that a pattern matches are listed; all are counted."""

@@ -151,3 +151,14 @@ def _from_words(hosts: str) -> str:
 
 _FROM: Final = " from "
 _ANY_BUT: Final = f"{ANY_HOST} but "
+
+
+_MOST_NAMED: Final = 3
+"""Hosts or principals that a sentence names."""
+
+
+def few_names(names: Sequence[str]) -> str:
+    """Write the first of some hosts or principals, and how many more there are."""
+    shown = ", ".join(names[:_MOST_NAMED])
+    more = len(names) - _MOST_NAMED
+    return f"{shown}{f' and {more} more' if more > 0 else ''}"

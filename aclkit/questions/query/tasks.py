@@ -7,11 +7,11 @@ covers DESCRIBE, but a DENY of DESCRIBE still stops a client; so DESCRIBE is a n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from aclkit.errors import UsageError
 from aclkit.model.resource import CLUSTER_NAME, WORD_OF_TYPE, Resource
+from aclkit.model.values import dataclass
 from aclkit.rules.decide.handlers import AskedRequest, asked_request
 
 CLUSTER: Final = Resource("CLUSTER", CLUSTER_NAME)

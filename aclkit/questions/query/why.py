@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Final
@@ -22,6 +22,7 @@ from aclkit.model.operation import ANY_OPERATION, coverage, parse_operation
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
+from aclkit.model.values import dataclass
 from aclkit.questions.query.as_of import Moment, find_moment, read_timeline
 from aclkit.questions.query.kafka_requests import read_passages
 from aclkit.questions.query.lifetimes import (
@@ -59,10 +60,9 @@ from aclkit.rules.patterns.match import (
     reasons_never_to_match,
 )
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings, unread_parts
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
 
 MOST_NEAR: Final = 10
 """ACLs that nearly take part of which an answer tells."""

@@ -1,4 +1,4 @@
-"""A decision, or its history → its answer: the verdict, its rows, what would change it. Pure."""
+"""A decision → its answer: the verdict, its rows, what would change it. Pure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from dataclasses import asdict
 from typing import Final
 
 from aclkit.answer.document import Answer, Command, Heading, Item, Items, Part, Sentence, Table
-from aclkit.answer.rows import as_objects
 from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl import BINDING, Acl, acl_words
 from aclkit.model.cluster_rights import makes_of_client
 from aclkit.questions.query import words
 from aclkit.questions.query.fixes import fixes_of, instead_words
-from aclkit.questions.query.history import History, Interval
 from aclkit.questions.query.names import Unknown, near_object, unknown_note
-from aclkit.questions.query.table_words import short_reason
 from aclkit.questions.query.why import Part as Taking
 from aclkit.questions.query.why import Why
 from aclkit.questions.query.words import passage_lines, way_words
@@ -28,10 +25,6 @@ WHY_COLUMNS: Final = (
     "pattern_match", "letters_skipped", "principal", "principal_match", "host", "host_match",
     "operation", "operation_match", "beaten_by", "because", "decision_without", "rule_without",
     "changes_without", "added_offset", "added_at", "acl_id",
-)  # fmt: skip
-HISTORY_COLUMNS: Final = (
-    "as_of", "from_offset", "from_time", "to_offset", "to_time", "decision", "rule", "cause",
-    "start_known", "deciding_acl", "acl_id", "changed_by", "changed_by_certainty",
 )  # fmt: skip
 
 
@@ -67,54 +60,27 @@ def _part_object(part: Taking) -> dict[str, object]:
     return {column: found[column] for column in WHY_COLUMNS[2:]}
 
 
-def history_rows(answer: History) -> Rows:
-    """Return a row for each interval in which a decision held, the newest first."""
-    return Rows(HISTORY_COLUMNS, list(_intervals(answer)))
-
-
-def _intervals(answer: History) -> Iterator[tuple[object, ...]]:
-    following: Interval | None = None
-    for interval in reversed(answer.intervals):
-        acl = interval.ruling.acl
-        yield (
-            interval.as_of,
-            interval.from_offset,
-            interval.from_time,
-            following.from_offset if following else None,
-            following.from_time if following else None,
-            interval.ruling.decision,
-            interval.ruling.rule,
-            interval.cause,
-            interval.is_exact,
-            str(acl) if acl else None,
-            acl.acl_id if acl else None,
-            "; ".join(filter(None, (by.names for by in interval.by))) or None,
-            ", ".join(dict.fromkeys(by.certainty for by in interval.by)) or None,
-        )
-        following = interval
-
-
 def why_object(answer: Why) -> dict[str, object]:
     """Return the whole answer as one object."""
     least = answer.least
     return {
         "sentence": words.why_sentence(answer),
         **asdict(answer.request),
-        **_ruling_object(answer.ruling),
+        **ruling_object(answer.ruling),
         "as_of": answer.moment.offset,
         "acls": list(map(_part_object, answer.acls)),
         "near": list(map(_part_object, answer.near)),
         "near_count": answer.near_count,
         "others": {"count": answer.other_count, "principals": list(answer.others)},
         "other_hosts": [
-            {"hosts": list(hosts), **_ruling_object(ruling)} for hosts, ruling in answer.elsewhere
+            {"hosts": list(hosts), **ruling_object(ruling)} for hosts, ruling in answer.elsewhere
         ],
         "other_reading": [
-            {"preset": one.preset, "host": one.host, **_ruling_object(one.ruling), "words": text}
+            {"preset": one.preset, "host": one.host, **ruling_object(one.ruling), "words": text}
             for one, text in zip(answer.otherwise, words.otherwise_sentences(answer), strict=True)
         ],
         "by_broker": [
-            {"hosts": list(side.hosts), "brokers": list(side.brokers)} | _ruling_object(side.ruling)
+            {"hosts": list(side.hosts), "brokers": list(side.brokers)} | ruling_object(side.ruling)
             for sides in answer.by_broker
             for side in sides
         ],
@@ -125,7 +91,7 @@ def why_object(answer: Why) -> dict[str, object]:
         "never": list(answer.never),
         **near_object(answer.unknown),
         "notes": [
-            *_unknown(answer.unknown),
+            *notes_on_unknown(answer.unknown),
             *words.next_deny_hints(answer),
             *words.why_caveats(answer),
             *words.why_notes(answer),
@@ -136,7 +102,8 @@ def why_object(answer: Why) -> dict[str, object]:
     }
 
 
-def _unknown(unknown: Sequence[Unknown]) -> list[str]:
+def notes_on_unknown(unknown: Sequence[Unknown]) -> list[str]:
+    """Write that names are not known, if any is."""
     return [unknown_note(unknown)] if unknown else []
 
 
@@ -157,7 +124,7 @@ def _passage_object(answer: Why, passage: Passage) -> dict[str, object]:
                         "operation": check.operation,
                         "resource_type": check.resource_type,
                         "any_resource": check.of_any,
-                        **(_ruling_object(ruling) if ruling else dict.fromkeys(_RULING)),
+                        **(ruling_object(ruling) if ruling else dict.fromkeys(_RULING)),
                     }
                     for check, ruling in zip(tried.way.checks, tried.rulings, strict=True)
                 ],
@@ -183,26 +150,11 @@ def new_acl_object(acl: Acl) -> dict[str, object]:
     }
 
 
-def history_object(answer: History) -> dict[str, object]:
-    """Return the whole answer as one object."""
-    since = answer.since
-    return {
-        "sentence": words.history_sentence(answer),
-        **asdict(answer.request),
-        **_ruling_object(answer.intervals[-1].ruling),
-        "since_offset": since.from_offset,
-        "since_time": since.from_time,
-        "since_known": since.is_exact,
-        "intervals": as_objects(HISTORY_COLUMNS, history_rows(answer).rows),
-        **near_object(answer.unknown),
-        "notes": [*_unknown(answer.unknown), *words.history_notes(answer)],
-    }
-
-
 _RULING: Final = ("decision", "rule", "deciding_acl", "acl_id")
 
 
-def _ruling_object(ruling: Ruling) -> dict[str, object]:
+def ruling_object(ruling: Ruling) -> dict[str, object]:
+    """Return a ruling as a part of an object."""
     return {
         "decision": ruling.decision,
         "rule": ruling.rule,
@@ -212,10 +164,7 @@ def _ruling_object(ruling: Ruling) -> dict[str, object]:
 
 
 def _ruling_or_none(ruling: Ruling | None) -> dict[str, object] | None:
-    return None if ruling is None else _ruling_object(ruling)
-
-
-_TIME: Final = "%Y-%m-%d %H:%M:%S"
+    return None if ruling is None else ruling_object(ruling)
 
 
 def why_answer(answer: Why) -> Answer:
@@ -302,30 +251,3 @@ def _is_close(answer: Why, part: Taking) -> bool:
     """Whether an ACL helps to see what is wrong: the principal's own, or for another host."""
     is_own = part.acl.principal == answer.request.principal
     return not answer.acls and (is_own or part.fit.operation is not None)
-
-
-def history_answer(answer: History) -> Answer:
-    """Return since when an access is as it is, and what it was before."""
-    found = history_rows(answer)
-    return Answer(
-        title=f"History: {words.asked_words(answer.request)}",
-        columns=found.columns,
-        rows=found.rows,
-        parts=lambda: _history_parts(answer),
-        notes=tuple(words.history_notes(answer)),
-        json=lambda: history_object(answer),
-    )
-
-
-def _history_parts(answer: History) -> Iterator[Part]:
-    yield Sentence(words.history_sentence(answer))
-    asked, rows = answer.request, []
-    for interval in reversed(answer.intervals):
-        decision, rule, acl = interval.ruling.decision, interval.ruling.rule, interval.ruling.acl
-        reason = short_reason(decision, rule, acl, asked.principal, asked.resource_type)
-        since = interval.from_time and f"{interval.from_time:{_TIME}}"
-        cause = " ".join((interval.cause, "; ".join(by.words for by in interval.by))).strip()
-        rows.append((since, interval.as_of, decision, cause, reason))
-    found = history_rows(answer)
-    columns = ("since (UTC)", "offset", "decision", "cause", "because")
-    yield Table(columns, rows, Table(found.columns, found.rows), spare=("cause",))

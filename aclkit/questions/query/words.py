@@ -5,34 +5,21 @@ Names stand in it as they are: who prints a sentence makes it visible (``model.v
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from typing import Final, TypeVar
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from aclkit.model.acl import ANY_OTHER, Acl, Request, acl_words, type_words
+from aclkit.model.acl import ANY_OTHER, Request, acl_words, type_words
 from aclkit.model.broker_settings import ALLOW_EVERYONE, caveats_on_denial
 from aclkit.model.brokers import named_brokers
 from aclkit.model.confluent import caveats_on_roles
 from aclkit.model.groups import grouped
 from aclkit.model.phrases import listed
 from aclkit.model.resource import CLUSTER_NAME, Resource
-from aclkit.pipeline.replay.history_plan import note_on_doubt
 from aclkit.questions.query.as_member import caveats_on_members
-from aclkit.questions.query.as_of import Timeline, note_on_hole, note_on_settings
 from aclkit.questions.query.fixes import next_deny_words
-from aclkit.questions.query.history import (
-    ADDED,
-    LOG_START,
-    REMOVED,
-    SEARCH,
-    SETTINGS,
-    History,
-    Interval,
-)
-from aclkit.questions.query.other_reading import KAFKA_NAME, KIP_NAME, OthersOtherwise
+from aclkit.questions.query.other_reading import other_name
 from aclkit.questions.query.own_acls import own_acl_words
-from aclkit.questions.query.table_words import ruling_words, short_reason
-from aclkit.questions.query.why import Why
+from aclkit.questions.query.table_words import few_names, ruling_words, short_reason
 from aclkit.rules.decide.requests import Check, Fact, Passage, Result, Tried
 from aclkit.rules.decide.rules import (
     ALLOWED,
@@ -43,8 +30,9 @@ from aclkit.rules.decide.rules import (
     Ruling,
 )
 
-MOST_NAMED: Final = 3
-"""Hosts or principals that a sentence names."""
+if TYPE_CHECKING:
+    from aclkit.questions.query.why import Why
+
 
 BY_HOST: Final = "The answer depends on the client's address. Pass --host to check one."
 
@@ -58,18 +46,7 @@ def asked_words(request: Request) -> str:
 def why_sentence(why: Why) -> str:
     """Write in one sentence what was decided, and because of what."""
     request, ruling = why.request, why.ruling
-    return f"{_decision(request, ruling, is_any_host=not why.elsewhere)}: {_reason(why)}."
-
-
-def history_sentence(history: History) -> str:
-    """Write in one sentence since when an access is as it is, and through what."""
-    newest, since = history.intervals[-1], history.since
-    decision = _decision(history.request, newest.ruling, is_any_host=not history.has_hosts)
-    text = f"{decision}, {_beginning(since)}"
-    if newest is not since:
-        what = "ACL" if newest.ruling.acl else f"rule {newest.ruling.rule}"
-        text += f"; by the present {what} {_beginning(newest)}"
-    return text + "."
+    return f"{decision_words(request, ruling, is_any_host=not why.elsewhere)}: {_reason(why)}."
 
 
 def hosts_words(hosts: Sequence[str], ruling: Ruling, what: Sequence[str] = ()) -> str:
@@ -81,14 +58,8 @@ def hosts_words(hosts: Sequence[str], ruling: Ruling, what: Sequence[str] = ()) 
         what: the accesses, where the sentence must name them.
     """
     subject = f"{listed(what)} {'is' if len(what) == 1 else 'are'}" if what else "it is"
-    decided = f"{_few(hosts)} {subject} {ruling.decision.lower()}"
+    decided = f"{few_names(hosts)} {subject} {ruling.decision.lower()}"
     return f"From {decided}: {short_reason(ruling.decision, ruling.rule, ruling.acl, None, None)}."
-
-
-def _few(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MOST_NAMED])
-    more = len(names) - MOST_NAMED
-    return f"{shown}{f' and {more} more' if more > 0 else ''}"
 
 
 def otherwise_sentences(why: Why) -> Iterator[str]:
@@ -98,32 +69,6 @@ def otherwise_sentences(why: Why) -> Iterator[str]:
         where = "" if one.host == why.request.host else f" from {one.host}"
         reason = short_reason(ruling.decision, ruling.rule, ruling.acl, None, None)
         yield f"{other_name(one.preset)} this would be {ruling.decision.lower()}{where}: {reason}."
-
-
-def others_otherwise_sentence(found: OthersOtherwise) -> str:
-    """Write whom the other reading of ACLs decides otherwise for."""
-    changes = " and ".join(
-        f"{_few(tuple(them))} would be {verb} ({_first_reason(them, decision)})"
-        for verb, decision, them in (
-            ("allowed", ALLOWED, found.allowed),
-            ("denied", DENIED, found.denied),
-        )
-        if them
-    )
-    return f"{other_name(found.preset)} {changes}."
-
-
-def other_name(preset: str) -> str:
-    """Begin a sentence on what another reading would decide."""
-    return {
-        KIP_NAME: "Under KIP-1042 (no Kafka release yet)",
-        KAFKA_NAME: "By Kafka's own reading (--semantics kafka)",
-    }[preset]
-
-
-def _first_reason(them: Mapping[str, Acl | None], decision: str) -> str:
-    acl = next(iter(them.values()))
-    return short_reason(decision, "", acl, None, None)
 
 
 def why_hints(why: Why) -> Iterator[str]:
@@ -172,46 +117,12 @@ def why_notes(why: Why) -> Iterator[str]:
         each = ", ".join(
             f"{ruling_words(side.ruling)} on {named_brokers(side.brokers)}" for side in sides
         )
-        where = f"From {_few(sides[0].hosts)} it" if why.is_any_host else "It"
+        where = f"From {few_names(sides[0].hosts)} it" if why.is_any_host else "It"
         yield f"{where} depends on the broker: {each}."
 
 
-def _gaps(timeline: Timeline) -> Iterator[str]:
-    """Yield which offsets a history does not know, or not for sure."""
-    if timeline.first:
-        yield f"The state before offset {timeline.first - 1} is unknown."
-    for start, end in timeline.jumps:
-        if 0 < start < timeline.head:
-            yield (
-                f"Offsets {start} to {end - 1} were not read; a snapshot has the state after "
-                "them. Changes in between are shown as if they had happened there."
-            )
-    for start, end in timeline.holes:
-        if 0 < start < timeline.head:
-            yield note_on_hole(start, end)
-    if timeline.doubtful:
-        yield note_on_doubt(timeline.doubtful)
-
-
-def history_notes(history: History) -> Iterator[str]:
-    """Yield what is not known about a history."""
-    timeline = history.timeline
-    yield from _gaps(timeline)
-    if note := note_on_settings(timeline):
-        yield note
-    if history.intervals[-1].ruling.decision != ALLOWED:
-        yield from caveats_on_denial(
-            timeline.settings[-1].broker,
-            history.request.principal,
-            is_unreached=history.is_unreached,
-        )
-        if history.intervals[-1].ruling.acl is None:
-            yield from caveats_on_roles([history.request.principal], history.run.cluster_id)
-    if history.has_hosts and history.request.host == ANY_OTHER:
-        yield BY_HOST
-
-
-def _decision(request: Request, ruling: Ruling, *, is_any_host: bool) -> str:
+def decision_words(request: Request, ruling: Ruling, *, is_any_host: bool) -> str:
+    """Write what was decided on a request."""
     verb = "can" if ruling.decision == ALLOWED else "cannot"
     where = from_words(request.host, is_any_host=is_any_host)
     return f"{request.principal} {verb} {request.operation} {request.resource} {where}"
@@ -253,34 +164,6 @@ def _default_deny(why: Why) -> str:
 
 def _count(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
-
-
-def _beginning(interval: Interval) -> str:
-    """Write when an interval began, and through what."""
-    when = _when(interval.from_offset, interval.from_time)
-    if interval.cause == LOG_START and not interval.is_exact:
-        return f"since the log begins ({when}); what was before is unknown"
-    if not interval.is_exact:
-        return f"since {when} or earlier (a snapshot has it; when it began is unknown)"
-    if interval.cause == LOG_START:
-        return "since the beginning of the log"
-    if interval.cause == SETTINGS:
-        return f"since the brokers' settings changed ({when})"
-    if interval.cause == SEARCH:
-        return f"since another ACL moved the end of the broker's search ({when})"
-    verb = {ADDED: "added", REMOVED: "removed"}[interval.cause]
-    first, *others = map(acl_words, interval.acls)
-    if not others:
-        return f"since {first} was {verb} ({when})"
-    second = others[0] if len(others) == 1 else f"{len(others):,} more"
-    return f"since {first} and {second} were {verb} ({when})"
-
-
-def _when(offset: int | None, time: datetime | None) -> str:
-    parts = [] if time is None else [f"{time:%Y-%m-%d %H:%M:%S} UTC"]
-    if offset is not None:
-        parts.append(f"offset {offset}")
-    return ", ".join(parts) or "at an unknown time"
 
 
 _T = TypeVar("_T", bound=Hashable)

@@ -14,7 +14,8 @@ from aclkit.model.findings import fingerprint_of
 from aclkit.questions.remedy.change_set import TIDY, Held, Plan, Proposal
 from aclkit.questions.remedy.plan import make_plan, possible_settings
 from aclkit.questions.tidy.answer import reason_words
-from aclkit.rules.decide.confirm import Decider, DisagreementError
+from aclkit.rules.decide.agreement import DisagreementError
+from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.names.compare import GAINED, CellChange, Difference, compare
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules

@@ -17,7 +17,8 @@ from typing import Final
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.rules.decide.confirm import Comparison, Decider, DisagreementError
+from aclkit.rules.decide.agreement import DisagreementError
+from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.compare import Difference, compare
 from aclkit.rules.names.cover import covers
 from aclkit.rules.names.domain import domain_of

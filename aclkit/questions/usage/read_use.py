@@ -35,10 +35,9 @@ from aclkit.questions.usage.whole_log import Judgeable, judge_log
 from aclkit.rules.decide.handlers import REQUESTS
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.rows import Rules
+from aclkit.warehouse.duck import Tables, fetch
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, as_of
-from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.sql import fetch
 
 
 class NamedPath(NamedTuple):

@@ -18,7 +18,7 @@ from aclkit.model.enums import AclOperation, ResourceType
 from aclkit.model.principal import split_principal
 from aclkit.model.resource import CLUSTER_NAME
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
-from aclkit.rules.decide.confirm import insist
+from aclkit.rules.decide.agreement import insist
 from aclkit.rules.decide.order import standard_acl_key
 from aclkit.rules.decide.rules import ALLOWED, DENIED, answers, decide
 from aclkit.rules.names.domain import domain_of

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from aclkit.errors import AclkitError
 from aclkit.model.acl import Request
 from aclkit.model.semantics import BrokerSettings
+from aclkit.rules.decide.agreement import insist
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.compare import (
@@ -26,10 +26,6 @@ from aclkit.rules.names.compare import (
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.region import RegionChange, openings
 from aclkit.rules.names.rows import Rules
-
-
-class DisagreementError(AclkitError):
-    """The rule decides a name differently from the answer: a defect of aclkit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +61,6 @@ class Decider:
     def allows(self, request: Request) -> bool:
         """Whether the rule allows a request."""
         return self.index.decide(request, self.settings).decision == ALLOWED
-
-
-def insist(ruling: Ruling, request: Request, *, is_allowed: bool) -> Ruling:
-    """Return how a request is decided, which was found already.
-
-    Raises:
-        DisagreementError: it is decided otherwise.
-    """
-    if (ruling.decision == ALLOWED) is not is_allowed:
-        found = "allowed" if is_allowed else "denied"
-        raise DisagreementError(
-            f"The search found that {request.principal} {request.operation} {request.resource} "
-            f"from {request.host} is {found}, but the rule decides {ruling.decision}. Please "
-            "report this."
-        )
-    return ruling
 
 
 class Counterexample(NamedTuple):

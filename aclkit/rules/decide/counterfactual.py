@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import ANY_OTHER, Acl, Request
@@ -11,6 +11,7 @@ from aclkit.model.cidr import range_of_any_other
 from aclkit.model.operation import coverage
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.values import dataclass
 from aclkit.rules.decide.order import WORD_OF_COVER, WORD_OF_NAME
 from aclkit.rules.decide.rules import Ruling, decide
 from aclkit.rules.patterns import match

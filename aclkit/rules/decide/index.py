@@ -7,7 +7,7 @@ makes another index, which shares all equal parts with the first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain, product
 from typing import Final
 
@@ -16,6 +16,7 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.cidr import Range
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
+from aclkit.model.values import dataclass
 from aclkit.rules.decide.order import BrokerRescan, Order
 from aclkit.rules.decide.rules import Ruling, answers, conclude
 from aclkit.rules.patterns.identity import ranges_holding

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -24,6 +24,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.model.operation import BY_ALL, EQUAL, IMPLIED, coverage
 from aclkit.model.semantics import BROKER, Semantics
+from aclkit.model.values import dataclass
 from aclkit.rules.patterns.match import (
     NAME_EXACT,
     NAME_GLOB,

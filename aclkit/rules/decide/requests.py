@@ -8,12 +8,12 @@ any of its ways: ``decide.handlers`` has them all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Request, TypeRequest
 from aclkit.model.resource import CLUSTER_NAME, Resource
+from aclkit.model.values import dataclass
 from aclkit.rules.decide.rules import DENIED, Ruling
 
 

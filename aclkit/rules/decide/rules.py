@@ -8,12 +8,12 @@ way ends with the same ``conclude``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from aclkit.model.acl import Acl, Request
 from aclkit.model.operation import coverage
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.values import dataclass
 from aclkit.rules.decide.order import Order, WildcardLast
 from aclkit.rules.patterns.match import host_matches, principal_matches, reaches
 

@@ -8,13 +8,14 @@ asks for.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from itertools import chain
 from typing import Any, Final
 
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.resource import CLUSTER_NAME
+from aclkit.model.values import dataclass
 
 _State = Any
 """A state of a domain's automaton: any value that can be hashed."""

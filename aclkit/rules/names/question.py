@@ -24,11 +24,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from aclkit.model.cidr import Range
+from aclkit.model.values import dataclass
 from aclkit.rules.names.domain import Domain
 from aclkit.rules.names.rows import (
     MOST_ROWS,

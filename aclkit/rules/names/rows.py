@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -22,6 +21,7 @@ from aclkit.model.cidr import IPV4, Address, Range, parse_range
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.values import dataclass
 from aclkit.rules.patterns.match import (
     GLOB,
     LITERAL,

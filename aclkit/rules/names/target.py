@@ -7,8 +7,10 @@ matches. A target sorts flags into classes, and tells a walk what it need not lo
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, Protocol
+
+from aclkit.model.values import dataclass
 
 
 class Target(Protocol):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 from typing import Final
 
@@ -29,6 +29,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.host import canonical_host
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import KIP_1042, Semantics
+from aclkit.model.values import dataclass
 from aclkit.rules.patterns.match import (
     GLOB,
     LITERAL,

@@ -14,13 +14,14 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.glob import glob_matches
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import Semantics
+from aclkit.model.values import dataclass
 from aclkit.rules.patterns.match import GLOB, LITERAL, effective_pattern_type, matches_every_name
 
 _WILDCARD_RUN: Final = re.compile(r"([*?]+)")

@@ -20,7 +20,8 @@ from aclkit.audit.serve.workers import Limits
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.resource import Resource
 from aclkit.model.visible import visible
-from aclkit.questions.query.access import what_can, who_can
+from aclkit.questions.query.access import who_can
+from aclkit.questions.query.what_can import what_can
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.words import why_sentence
 from aclkit.runtime import connections, safe_read

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from aclkit.warehouse.column_types import type_of_contract
+from aclkit.warehouse.duck_types import type_of_contract
 from aclkit.warehouse.schemas import TABLES
 
 

@@ -16,7 +16,7 @@ from aclkit.questions.assertions.model import FAILED, PASSED, UNKNOWN, verdict_o
 from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.questions.assertions.proof import Proof
 from aclkit.questions.state import Applied, Bounds, State
-from aclkit.rules.decide.confirm import DisagreementError
+from aclkit.rules.decide.agreement import DisagreementError
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import RUN
 from tests.rules.names.world import rules

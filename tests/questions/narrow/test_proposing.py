@@ -15,7 +15,7 @@ from aclkit.questions.narrow.proof import prove_narrowed
 from aclkit.questions.narrow.propose import NOT_COVERED, Asked, notes_on, propose_narrow
 from aclkit.questions.usage.use import TOO_NEW, Use, UseOfAcls
 from aclkit.questions.usage.whole_log import CONTROLLERS, DAYS, Judgeable, Missing
-from aclkit.rules.decide.confirm import DisagreementError
+from aclkit.rules.decide.agreement import DisagreementError
 from aclkit.rules.names.question import Budget
 from tests.factories import acl
 from tests.questions.narrow.test_narrowing import ASKED, ME, fates, mine, rules, use

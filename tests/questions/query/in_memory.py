@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from aclkit.model.acl import Acl
-from aclkit.warehouse.column_types import type_of_contract
+from aclkit.warehouse.duck_types import type_of_contract
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published

@@ -12,7 +12,8 @@ from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE, parse_operation
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from aclkit.questions.query.access import what_can, who_can
+from aclkit.questions.query.access import who_can
+from aclkit.questions.query.what_can import what_can
 from aclkit.rules.decide.rules import decide
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse

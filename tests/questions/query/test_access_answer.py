@@ -9,9 +9,11 @@ import pytest
 from aclkit.answer.document import Sentence, Table
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings
-from aclkit.questions.query.access import what_can, who_can
-from aclkit.questions.query.access_answer import what_can_answer, who_can_answer
+from aclkit.questions.query.access import who_can
+from aclkit.questions.query.access_answer import who_can_answer
 from aclkit.questions.query.table_words import AccessRow, access_parts
+from aclkit.questions.query.what_can import what_can
+from aclkit.questions.query.what_can_answer import what_can_answer
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from tests.questions.query import small_warehouse as small

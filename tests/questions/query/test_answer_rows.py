@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from aclkit.model.resource import Resource
 from aclkit.questions.query.history import read_history
+from aclkit.questions.query.history_answer import HISTORY_COLUMNS, history_rows
 from aclkit.questions.query.why import explain_why
-from aclkit.questions.query.why_answer import (
-    HISTORY_COLUMNS,
-    WHY_COLUMNS,
-    history_rows,
-    why_rows,
-)
+from aclkit.questions.query.why_answer import WHY_COLUMNS, why_rows
 from tests.questions.query import small_warehouse as small
 
 PAYMENTS = Resource("TOPIC", "payments")

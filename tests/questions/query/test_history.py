@@ -14,8 +14,8 @@ from aclkit.model.acl import ANY_OTHER
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings
 from aclkit.questions.query.history import read_history
+from aclkit.questions.query.history_words import history_notes, history_sentence
 from aclkit.questions.query.why import explain_why
-from aclkit.questions.query.words import history_notes, history_sentence
 from aclkit.rules.decide.order import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from tests import strategies as drawn

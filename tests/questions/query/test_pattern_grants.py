@@ -11,8 +11,8 @@ from aclkit.model.acl import ANY_OTHER, Request, pattern_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.questions.query.access import what_can
 from aclkit.questions.query.pattern_grants import pattern_grants, reach_words, together
+from aclkit.questions.query.what_can import what_can
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.names.cover import ALL, SOME
 from aclkit.rules.patterns.match import pattern_matches

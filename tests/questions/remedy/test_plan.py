@@ -19,7 +19,7 @@ from aclkit.questions.remedy import prove
 from aclkit.questions.remedy.change_set import TIDY, Held, Plan, Proposal, Step, dropped_with
 from aclkit.questions.remedy.plan import _Planner, make_plan
 from aclkit.questions.remedy.prove import make_remedy
-from aclkit.rules.decide.confirm import DisagreementError
+from aclkit.rules.decide.agreement import DisagreementError
 from aclkit.rules.names.question import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.names.tidy import no_reasons

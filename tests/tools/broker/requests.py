@@ -23,8 +23,8 @@ from aclkit.questions.query.why import Why, explain_why
 from aclkit.rules.decide.handlers import REQUESTS
 from aclkit.rules.decide.requests import KafkaRequest, Result, Tried
 from aclkit.rules.decide.rules import ALLOWED, DENIED
+from aclkit.warehouse.duck import open_tables
 from aclkit.warehouse.published import resolve_cluster
-from aclkit.warehouse.reader import open_tables
 from tests.tools.broker.asked import (
     ANY,
     ASKED,

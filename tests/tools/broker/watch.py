@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from aclkit.model.acl import Acl
-from aclkit.warehouse.watch_state import ALERTED, FOLDER
+from aclkit.warehouse.watch_state import ALERTED
+from aclkit.warehouse.watched import FOLDER
 from tests.audit.reports.hook import Hook, serving
 from tests.tools.benchmarks.watching import held
 from tests.tools.broker.client import connect

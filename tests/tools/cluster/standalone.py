@@ -129,7 +129,7 @@ class Cluster:
     def submitted(
         self, recipe: Recipe, name: str, job: str, warehouse: Path, *arguments: str
     ) -> Iterator[Job]:
-        """Submit a job as docs/spark-cluster.md says; kill it if it has not ended when the block does.
+        """Submit a job as docs/spark-cluster.md says; kill it if it runs when the block ends.
 
         Args:
             recipe: how the job gets aclkit.
