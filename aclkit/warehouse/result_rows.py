@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from aclkit.answer.rows import distinct
 from aclkit.errors import SurroundingsError
 from aclkit.model.values import dataclass
