@@ -46,7 +46,7 @@ CHANGES, CHANGE_SET = TEXTS["docs/changes.md"], TEXTS["docs/comparing.md"]
 GENERATED = ("docs/cli.md", "docs/tables.md", "docs/findings.md")
 MOST_LINES = {
     "README.md": 160,
-    "docs/DESIGN.md": 300,
+    "docs/DESIGN.md": 330,
     "docs/comparing.md": 420,
     "CHANGELOG.md": None,
 }
