@@ -47,7 +47,7 @@ GENERATED = ("docs/cli.md", "docs/tables.md", "docs/findings.md")
 MOST_LINES = {
     "README.md": 160,
     "docs/DESIGN.md": 330,
-    "docs/comparing.md": 420,
+    "docs/comparing.md": 430,
     "CHANGELOG.md": None,
 }
 """Of the pages that people write; any other has at most 200 lines."""
@@ -317,7 +317,7 @@ def test_readme_and_the_pages_for_readers_show_outputs():
     assert pages["README.md"] >= 2
     assert pages["docs/questions.md"] >= 5
     assert pages["docs/sql.md"] >= 12
-    for page in ("denied", "metadata-log", "managed-kafka", "audit-afternoon", "merge-request"):
+    for page in ("denied", "metadata-log", "managed-kafka", "audit-afternoon", "comparing"):
         assert pages[f"docs/{page}.md"] >= 2
 
 
