@@ -277,7 +277,6 @@ def test_nothing_is_written(root, preview):
 
 def test_a_terminal_shows_the_first_changes_and_a_pipe_all(preview, tmp_path, monkeypatch):
     monkeypatch.setattr("aclkit.answer.text.MOST_LINES", 3)
-    monkeypatch.setattr("aclkit.cli.output.MOST_LINES", 3)
     path = tmp_path / "nothing.txt"
     path.write_text("", encoding="utf-8")
     assert "--no-limit" not in preview("apply", str(path), "--allow-empty").stdout

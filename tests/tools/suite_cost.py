@@ -27,11 +27,12 @@ ROOT = Path(__file__).parents[2]
 ROWS = ROOT / "build" / "suite-cost.jsonl"
 _AS_MAKE_TEST = ("-n", "2", "--dist", "loadgroup", "-m", "not slow and not object_store")
 _FOLDER = "SUITE_COST_FOLDER"
-"""Tests clear the variables of aclkit, and workers start after that."""
 _MOST_FILES = 40
 
-_folder = os.environ.get(_FOLDER, "")
 _started: Counter[str] = Counter()
+_told = os.environ.get(_FOLDER)
+"""The folder for rows, read at once: tests clear the environment, so workers are told."""
+_rows_of: list[Path] = []
 
 
 def _sort_of(command: Any) -> str:
@@ -51,8 +52,16 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Count the processes that this one starts from now on."""
-    if _folder:
+    told = getattr(config, "workerinput", {}).get(_FOLDER, _told)
+    if told:
+        _rows_of.append(Path(told))
         sys.addaudithook(_hear)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist where the rows go."""
+    node.workerinput[_FOLDER] = str(_rows_of[0])
 
 
 def _cpu() -> tuple[float, float]:
@@ -63,9 +72,6 @@ def _cpu() -> tuple[float, float]:
 
 
 def _phase(item: pytest.Item, phase: str) -> Generator[None, Any, None]:
-    if not _folder:
-        yield
-        return
     began, (own, below), started = time.perf_counter(), _cpu(), Counter(_started)
     yield
     now_own, now_below = _cpu()
@@ -78,7 +84,7 @@ def _phase(item: pytest.Item, phase: str) -> Generator[None, Any, None]:
         "below": round(now_below - below, 4),
         "started": dict(_started - started),
     }
-    with Path(_folder, f"{os.getpid()}.jsonl").open("a", encoding="utf-8") as file:
+    with (_rows_of[0] / f"{os.getpid()}.jsonl").open("a", encoding="utf-8") as file:
         file.write(f"{json.dumps(row)}\n")
 
 

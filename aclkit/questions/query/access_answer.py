@@ -94,6 +94,7 @@ def _who_row(answer: Access, line: Folded, resource_type: str) -> AccessRow:
 def _all_words(line: Folded) -> str:
     """Write for whom a line holds that stands for all principals.
 
+    >>> from aclkit.questions.query.group_rows import Line
     >>> ground = Line("*", "", "ALLOWED", "MatchingAcl", "id")
     >>> _all_words(Folded(None, ("READ",), ground, "", ("User:a",), 87))
     'all 87 principals but User:a'
