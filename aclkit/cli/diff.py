@@ -249,7 +249,8 @@ def _write(
     if gate.summary_env:
         write_summary(gate.summary_env, compared, verdict)
     form: Form = "gate" if gate.is_asked or is_gate else "shown"
-    end_with(verdict, "strict" if gate.is_asked and wanted.strict else form)
+    is_strict = wanted.strict and (gate.is_asked or not is_gate)
+    end_with(verdict, "strict" if is_strict else form)
 
 
 def _moment(text: str) -> Moment:

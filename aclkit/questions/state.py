@@ -15,6 +15,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
 from aclkit.model.symbol import RESOURCES, is_symbol
+from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.identity import asked_host
 from aclkit.rules.patterns.match import LITERAL, names_one
@@ -268,6 +269,7 @@ def names_in(acls: Iterable[Acl], semantics: Semantics) -> Inventory:
                 and acl.resource_name != "*"
                 and acl.resource_type in OPERATIONS_OF_TYPE
                 and not is_symbol(RESOURCES, acl.resource_name)
+                and domain_of(acl.resource_type).holds(acl.resource_name)
             ),
             *(Resource(kind, ANY_OTHER) for kind in OPERATIONS_OF_TYPE if kind != "CLUSTER"),
         ),

@@ -135,6 +135,9 @@ def difference_sarif(compared: Compared, verdict: Verdict, notes: Sequence[str])
     results = [_counterexample(claim, each, level) for each in compared.shown]
     if outcome == UNKNOWN:
         results.append(_result_of(claim, "warning", verdict.sentence, "every name", ()))
+    elif verdict.name == FAIL and not results:
+        reasons = ((each, (each,)) for each in verdict.reasons)
+        results += (_result_of(claim, level, each, "every name", key) for each, key in reasons)
     facts = map(": ".join, side_facts(compared.sides))
     said = [verdict.sentence, *facts, *left_out_words(compared), *notes]
     return _claim_sarif(claim, _CLAIMS[claim], outcome, results, said)

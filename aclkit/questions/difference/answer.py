@@ -32,6 +32,7 @@ from aclkit.questions.difference.as_json import (
     example_row,
     found_cells,
     gate_members,
+    outcome_of,
     sides_members,
     verdict_object,
 )
@@ -122,7 +123,7 @@ def gate_answer(
     return as_comment(
         with_verdict(
             replace(
-                masked(shown, masker(compared.change.after.hidden)),
+                masked(shown, masker([each for side in compared.sides for each in side.hidden])),
                 json=lambda: gate_members(
                     compared, demands.outcomes, notes, found.brought, found.ended
                 ),
@@ -169,10 +170,8 @@ def _sides_parts(
 
 def _proof_words(compared: Compared, verdict: Verdict) -> Iterator[str]:
     """Yield what is proven for every name, and how much is not shown."""
-    bounds = {kind: each.difference for kind, each in compared.bounds.items()}
-    is_proven = compared.against.is_known and verdict.name != PASSES
-    if is_proven and not any(each.of_kind(kind) for kind, each in bounds.items()):
-        yield f"No access is {' or '.join(bounds)}: proven for every name."
+    if verdict.name != PASSES and outcome_of(compared) == "holds":
+        yield f"No access is {' or '.join(compared.bounds)}: proven for every name."
     yield from left_out_words(compared)
 
 

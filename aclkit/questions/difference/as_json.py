@@ -186,9 +186,10 @@ def claim_of(compared: Compared) -> str:
 def outcome_of(compared: Compared) -> str:
     """Return whether that holds for every name, fails, or is unknown."""
     bounds = compared.bounds or dict.fromkeys((GAINED, LOST), compared.comparison)
-    if any(each.difference.of_kind(kind) for kind, each in bounds.items()):
+    if any(each.difference.of_kind(kind) or compared.may(kind) for kind, each in bounds.items()):
         return "fails"
-    return "holds" if compared.against.is_known else "unknown"
+    is_known = compared.against.is_known and compared.is_all_known and compared.is_settled
+    return "holds" if is_known else "unknown"
 
 
 def sides_members(compared: Compared, notes: Sequence[str], limit: int | None) -> Members:

@@ -94,6 +94,11 @@ class Compared:
         return not self.applied.depends
 
     @property
+    def is_proven(self) -> bool:
+        """Whether what is said of every name holds for each name that a plan may create too."""
+        return self.is_settled and not any(side.fresh for side in self.sides)
+
+    @property
     def verdict(self) -> str:
         """Compare what is allowed after with what was allowed before, for every name."""
         gained, lost = self.has(GAINED), self.has(LOST)
@@ -124,7 +129,7 @@ class Compared:
     @property
     def proof(self) -> str | None:
         """What is proven for every name, in the words of a program's reader; None if nothing."""
-        is_known = self.is_settled and self.comparison.difference.is_known
+        is_known = self.is_proven and self.comparison.difference.is_known
         if not is_known or self.verdict == INCOMPARABLE:
             return None
         if self.verdict == MORE:
@@ -206,11 +211,14 @@ def preview(change: Change, inventory: Inventory, budget: Budget | None = None) 
     """
     budget = budget or Budget()
     found = _in_both_readings(_preview(change, inventory, budget), inventory)
-    applied = change.after.applied
-    if applied is None or not applied.doings:
-        return found
-    moment, others = passing_of(change, applied, budget)
+    moment, others = _on_the_way(change, budget)
     return replace(found, moment=moment, others=others)
+
+
+def _on_the_way(change: Change, budget: Budget) -> tuple[Passing | None, Passing | None]:
+    """Return what is otherwise for a time, and at other ends; None where no step leads there."""
+    applied = change.after.applied
+    return passing_of(change, applied, budget) if applied and applied.doings else (None, None)
 
 
 def _in_both_readings(found: Compared, inventory: Inventory) -> Compared:
@@ -235,9 +243,9 @@ def prove(
 ) -> Compared:
     """Compare two states for every possible name, and bound what may be gained or lost.
 
-    A principal that a plan creates stands for any name, and an order may be open: nothing may be
-    gained where the first state allows the least and the second the most, and nothing lost where
-    it is the other way around.
+    A principal that a plan creates stands for any name: nothing may be gained where the first
+    state allows the least and the second the most, and nothing lost where it is the other way
+    around. So it is where an order is open, unless each of the other ends is known.
 
     Args:
         change: both states.
@@ -246,12 +254,18 @@ def prove(
         limit: at most so many examples of each kind, None for all.
         inventory: known names to compare besides, see ``preview``; None compares none.
     """
-    one, other = change.before, change.after
-    is_exact, telling = one.is_exact and other.is_exact, _telling(budget)
+    one, other, telling = change.before, change.after, _telling(budget)
     if inventory is None:
-        found = _of_every_name(change, budget if is_exact else _telling(budget))
+        moment, others = _on_the_way(change, _telling(budget))
     else:
         found = preview(change, inventory, budget)
+        moment, others = found.moment, found.others
+    if others is not None and others.is_known:
+        other = replace(other, applied=None)
+    is_exact = one.is_exact and other.is_exact
+    if inventory is None:
+        found = _of_every_name(change, budget if is_exact else _telling(budget))
+        found = replace(found, moment=moment, others=others)
     sides = {GAINED: (one.least, other.most), LOST: (one.most, other.least)}
     bounds = {
         kind: found.comparison if is_exact else Comparison.of(*sides[kind], budget)

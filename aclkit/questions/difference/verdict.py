@@ -131,8 +131,13 @@ def verdict_of(
         return Verdict(NEEDS_APPROVAL, ["Access changes for a time while it is applied."], effect)
     if unread := [each.words for each in compared.applied.depends if each.is_unread]:
         return Verdict(NEEDS_APPROVAL, [f"Access may change. It depends on {few(unread)}."])
-    proven = " Proven for every name." if compared.is_settled else ""
+    assumed = ", under the settings that are assumed" if _assumes(compared) else ""
+    proven = f" Proven for every name{assumed}." if compared.is_proven else ""
     return Verdict(PASSES, [f"{tense.nothing}.{proven}"] if tense.nothing else [], effect)
+
+
+def _assumes(compared: Compared) -> bool:
+    return any(side.settings.unknown for side in compared.sides)
 
 
 def _broken(compared: Compared, demands: Demands, tense: Tense) -> Iterator[str]:
