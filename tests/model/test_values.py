@@ -61,7 +61,10 @@ def told(action):
         lambda one: asdict(one(a=1, c=[2])),
         lambda one: asdict(replace(one(a=1), b="z")),
         lambda one: [(f.name, f.default, f.kw_only) for f in fields(one)],
-        lambda one: hash(one(a=1, c=())) == hash(one(a=1, c=(), d=8)),
+        # Where there is no equality, the hash is that of the place in memory.
+        lambda one: (
+            one.__hash__ is object.__hash__ or hash(one(a=1, c=())) == hash(one(a=1, c=(), d=8))
+        ),
         lambda one: setattr(one(a=1), "a", 2),
         lambda one: delattr(one(a=1), "a"),
         lambda one: one.__match_args__,
