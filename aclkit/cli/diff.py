@@ -176,14 +176,15 @@ def write_sides(
     one, other = read_alike(sides, given, each_own=chosen["compare_settings"])
     notes, limit = notes_of((one, other)), None if chosen["is_all"] else chosen["limit"]
     names = names_in((*one.acls.values(), *other.acls.values()), one.semantics)
+    change = Change(before=one, after=other)
     compared = prove(
-        Change(before=one, after=other),
+        change,
         [kind for kind in BOTH_KINDS if kind in claimed] or BOTH_KINDS,
         budget,
         limit,
         names if gate.is_asked else None,
     )
-    clean = masker([*one.hidden, *other.hidden])
+    clean = masker(change.hidden)
     verdict = judge(compared, read_demands(gate.files, kinds, compared)).said(clean)
     answer = _with_sarif(sides_answer(compared, verdict, limit, notes), compared, verdict, notes)
     if gate.is_asked:

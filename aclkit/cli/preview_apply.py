@@ -85,7 +85,7 @@ def apply(
     files = Files(paths, wanted.asked, wanted.scope, wanted.operator, onto=start)
     change = to_next_run(start, read_state(files))
     after = change.after
-    clean = masker([*start.hidden, *after.hidden])
+    clean = masker(change.hidden)
     tell_first_glob(change, clean)
     with without_gc():
         compared = preview(change, start.inventory, budget)

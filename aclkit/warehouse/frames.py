@@ -140,7 +140,6 @@ class TableFrames:
             commits.make_table(store.place.of_table(table), table)
             commits.note_checksum_of_new(store.place, table)
             mode, options = "append", {}  # nothing to look for that an overwrite would remove
-        before = store.newest_version(table)
         writer = rows.write.format("delta").mode(mode).options(**options)
         writer = writer.option("maxRecordsPerFile", ROWS_OF_A_FILE)
         writer = writer.option("userMetadata", commit.run_id)
@@ -148,7 +147,9 @@ class TableFrames:
         store.note_write(table)
         version = store.versions[table]
         # Where no row came and none went, Delta's writer commits nothing.
-        return 0 if version == before else require_files_here(store.place, table, version)
+        return (
+            0 if version == max(commit.on, 0) else require_files_here(store.place, table, version)
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -191,7 +191,7 @@ SEMI JOIN some_resource USING (cluster_id, resource_type, resource_name)),
 some_explain_class_pair AS (
 SELECT * FROM explain_class_pair
 SEMI JOIN some_resource USING (cluster_id, resource_type, resource_name)),
-asked AS ($pairs),
+asked AS MATERIALIZED ($pairs),
 some_explain_ruling AS (
 SELECT * FROM explain_ruling SEMI JOIN asked USING (cluster_id, ruleset_id)),
 explain AS ($view)

@@ -123,7 +123,7 @@ def gate_answer(
     return as_comment(
         with_verdict(
             replace(
-                masked(shown, masker([each for side in compared.sides for each in side.hidden])),
+                masked(shown, masker(compared.change.hidden)),
                 json=lambda: gate_members(
                     compared, demands.outcomes, notes, found.brought, found.ended
                 ),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from aclkit.answer.masked import Hidden
 from aclkit.model.acl import Acl
 from aclkit.model.cidr import is_any_other
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -91,6 +92,11 @@ class Change:
     def removed(self) -> list[Acl]:
         """The ACLs that go."""
         return _only_in(self.before.acls, self.after.acls)
+
+    @property
+    def hidden(self) -> tuple[Hidden, ...]:
+        """The sensitive values of both states, which people must not see."""
+        return (*self.before.hidden, *self.after.hidden)
 
     @property
     def affected(self) -> list[Acl]:

@@ -77,12 +77,26 @@ def test_of_a_large_inventory_a_part_is_chosen_first(read, monkeypatch):
     assert principals == set(small.PRINCIPALS)
 
 
-def joins(plan: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield each join of a plan with what is below its right side, which DuckDB holds."""
-    if plan["name"].endswith("JOIN"):
-        yield plan["extra_info"]["Join Type"], plan["children"][1]
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
     for below in plan["children"]:
-        yield from joins(below)
+        yield from nodes(below)
+
+
+def joins(plan: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield each join of a plan with what is below its right side, which DuckDB holds.
+
+    What was worked out once, and is scanned there, is what it was worked out from.
+    """
+    made = {each["extra_info"]["Table Index"]: each["children"][0]
+            for each in nodes(plan) if each["name"] == "CTE"}  # fmt: skip
+    for each in nodes(plan):
+        if each["name"].endswith("JOIN"):
+            right = each["children"][1]
+            while right["name"] in ("FILTER", "CTE_SCAN"):
+                of = right["extra_info"].get("CTE Index")
+                right = right["children"][0] if of is None else made[of]
+            yield each["extra_info"]["Join Type"], right
 
 
 def test_of_a_part_only_its_own_pairs_and_rulings_are_held(root, read):
