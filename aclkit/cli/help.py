@@ -221,8 +221,10 @@ class IndexedCommand:
 @cache
 def read_index() -> dict[str, IndexedCommand]:
     """Return the commands by their words, ``acls list``; the group itself has the empty name."""
-    # Not by importlib.resources, which loads what reads archives.
-    text = (Path(__file__).parent / "data" / FILE).read_text(encoding="utf-8")
+    # By what has loaded this module, from a folder or from the archive of spark-submit:
+    # importlib.resources does so too, and takes as long as half of a command's help.
+    loader: Any = __spec__.loader
+    text = loader.get_data(str(Path(__file__).parent / "data" / FILE)).decode()
     return {
         words: IndexedCommand(
             summary=said["summary"],

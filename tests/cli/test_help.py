@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
+import aclkit
 from aclkit.cli import cli
 from aclkit.cli.help import RARE, walk
 
@@ -84,3 +90,19 @@ def test_the_command_help_prints_what_the_option_does(words):
 def test_help_about_what_does_not_exist_is_refused(words, wrong):
     result = CliRunner().invoke(cli, ["help", *words], prog_name="aclkit")
     assert (result.exit_code, wrong in result.stderr) == (2, True), result.stderr
+
+
+def test_the_index_of_commands_is_read_from_an_archive_too(tmp_path):
+    """So does a job that spark-submit gets by --py-files."""
+    root = Path(aclkit.__file__).parent
+    with zipfile.ZipFile(tmp_path / "aclkit.zip", "w") as archive:
+        for path in root.rglob("*"):
+            if path.suffix in (".py", ".json"):
+                archive.write(path, path.relative_to(root.parent))
+    program = "import aclkit; from aclkit.cli.help import read_index; read_index()['run'];"
+    program += "print(aclkit.__file__)"
+    env = {**os.environ, "PYTHONPATH": str(tmp_path / "aclkit.zip")}
+    told = subprocess.run(
+        [sys.executable, "-c", program], env=env, cwd=tmp_path, check=True, capture_output=True
+    )
+    assert "aclkit.zip" in told.stdout.decode()
